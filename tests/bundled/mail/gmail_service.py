@@ -115,9 +115,8 @@ class GmailService(GoogleService):
         self, found: Stored, rest: list[str], query: dict[str, list[str]], given: Any
     ) -> Answer | None:
         if not rest:
-            return Answer(
-                200, _represented(found, query.get("format", ["full"])[0], query.get("metadataHeaders"))
-            )
+            whole = _represented(found, query.get("format", ["full"])[0], query.get("metadataHeaders"))
+            return Answer(200, _limited(whole, query["fields"][0]) if "fields" in query else whole)
         if rest[0] == "attachments":
             data = next(body for handle, body in _bodies(found.message) if handle == rest[1])
             return Answer(200, {"size": len(data), "data": _encoded(data)})
@@ -236,6 +235,32 @@ def _represented(stored: Stored, form: str, wanted: list[str] | None) -> dict[st
         fields = [each for each in _fields(message) if names is None or each["name"].lower() in names]
         return {**about, "payload": {"mimeType": message.get_content_type(), "headers": fields}}
     return {**about, "payload": _payload(message, "")}
+
+
+def _limited(whole: dict[str, Any], mask: str) -> dict[str, Any]:
+    """A partial response: names, and what is wanted of each in parentheses."""
+    found = {}
+    for name, inner in _named(mask):
+        value = whole.get(name)
+        if isinstance(value, list) and inner:
+            found[name] = [_limited(each, inner) for each in value]
+        elif value is not None:
+            found[name] = _limited(value, inner) if inner else value
+    return found
+
+
+def _named(mask: str) -> Iterator[tuple[str, str]]:
+    while mask:
+        match = re.match(r"\w+", mask)
+        assert match, mask
+        end = match.end()
+        depth, start = 0, end
+        while end < len(mask) and (depth or mask[end] != ","):
+            depth += {"(": 1, ")": -1}.get(mask[end], 0)
+            end += 1
+        assert depth == 0
+        yield match[0], mask[start + 1 : end - 1]
+        mask = mask[end + 1 :]
 
 
 def _fields(message: Message) -> list[dict[str, str]]:

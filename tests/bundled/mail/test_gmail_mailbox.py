@@ -81,7 +81,9 @@ async def test_a_message_is_read_with_its_thread_and_attachments(gmail: GmailDes
     gmail.service.put(letter("Re: Files", From=USER), "SENT", thread="t1")
 
     read = await gmail.call("read_email", id=stored.id, save_attachments=True)
+    found = await gmail.call("search_emails", query="subject:Files")
 
+    assert [each["has_attachments"] for each in found["messages"]] == [False, True]
     assert (read["text"], read["thread_id"], read["labels"]) == ("Grüße", "t1", ["INBOX"])
     assert [each["sender"] for each in read["thread"]] == ["Bob <bob@example.com>", USER]
     (file,) = read["attachments"]

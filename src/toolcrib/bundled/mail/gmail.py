@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
 from toolcrib.bundled.mail.gmail_labels import GmailLabels
-from toolcrib.bundled.mail.gmail_messages import decode_base64url, open_message, summary
+from toolcrib.bundled.mail.gmail_messages import SUMMARY_FIELDS, decode_base64url, open_message, summary
 from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.mailbox import (
     Changed,
@@ -131,8 +131,8 @@ class GmailMailbox:
         """Without messages that were deleted meanwhile: a draft gets another id each time it is saved."""
 
         async def one(message_id: str) -> Summary | None:
-            asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
             try:
+                asked = {"format": "full", "fields": SUMMARY_FIELDS}
                 return summary(await self._get(f"messages/{message_id}", asked))
             except MessageGone:
                 return None

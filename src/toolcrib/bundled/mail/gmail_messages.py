@@ -11,13 +11,21 @@ from typing import Any
 from toolcrib.bundled.mail.decoding import decode_words
 from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.mailbox import OpenMessage, Summary
-from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, read_parameters, valid_type
+from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, has_attachments, read_parameters, valid_type
 
 Json = Mapping[str, Any]
 
 
+_PART = "partId,mimeType,filename,headers"
+SUMMARY_FIELDS = (
+    "id,threadId,labelIds,snippet,internalDate,sizeEstimate,"
+    f"payload({_PART},parts({_PART},parts({_PART},parts({_PART}))))"
+)
+"""What is asked for of a message in a list: its structure, without the content."""
+
+
 def summary(message: Json) -> Summary:
-    """From `messages.get` with `format=metadata`."""
+    """From `messages.get` with `SUMMARY_FIELDS`, or with `format=metadata`, which has no structure."""
     payload = message.get("payload") or {}
     return Summary(
         id=str(message.get("id", "")),
@@ -27,7 +35,7 @@ def summary(message: Json) -> Summary:
         size=int(message.get("sizeEstimate") or 0),
         labels=tuple(message.get("labelIds") or ()),
         snippet=_snippet(str(message.get("snippet") or "")),
-        has_attachments=None,
+        has_attachments=has_attachments(_part(payload, 0)) if "filename" in payload else None,
     )
 
 

@@ -15,7 +15,7 @@ from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.imap_criteria import quoted
 from toolcrib.bundled.mail.imap_ids import ImapId, gone, same_message_id
 from toolcrib.bundled.mail.mailbox import OpenMessage, Summary
-from toolcrib.bundled.mail.structure import Part, contents, from_body_structure
+from toolcrib.bundled.mail.structure import Part, contents, from_body_structure, has_attachments
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.html_text import html_to_text
 from toolcrib.serverkit.visible_text import visible
@@ -224,14 +224,6 @@ def labels_of(flags: Iterable[bytes], folder: Folder) -> tuple[str, ...]:
 def thread_of(headers: Headers) -> str:
     """The Message-ID of the first message of the thread."""
     return next(iter([*headers.references, headers.message_id])).strip("<>")
-
-
-def has_attachments(root: Part) -> bool:
-    """Whether a mail program would show a paper clip."""
-    return any(
-        part.disposition == "attachment" or (part.name and not part.media_type.startswith("image/"))
-        for part in contents(root).attachments
-    )
 
 
 def _summary(

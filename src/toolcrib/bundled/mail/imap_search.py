@@ -24,14 +24,13 @@ from toolcrib.bundled.mail.imap_messages import (
     FolderState,
     Moment,
     fetch,
-    has_attachments,
     moments,
     select,
     summaries,
 )
 from toolcrib.bundled.mail.mailbox import FoundPage, Summary, gone_remark
 from toolcrib.bundled.mail.query import All, Not, Query, Term
-from toolcrib.bundled.mail.structure import contents, from_body_structure
+from toolcrib.bundled.mail.structure import contents, from_body_structure, has_attachments
 from toolcrib.serverkit.context import ToolFailure
 
 if TYPE_CHECKING:

@@ -91,6 +91,14 @@ def contents(root: Part) -> Contents:
     return found
 
 
+def has_attachments(root: Part) -> bool:
+    """Whether a mail program would show a paper clip."""
+    return any(
+        part.disposition == "attachment" or (part.name and not part.media_type.startswith("image/"))
+        for part in contents(root).attachments
+    )
+
+
 def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
     if part.media_type.startswith("multipart/"):
         inner = block
