@@ -162,3 +162,25 @@ async def test_a_place_that_does_not_exist_is_named(desk: Desk) -> None:
         assert found["messages"] == []
         assert f"No folder is called {query.partition(':')[2]!r}. Folders: INBOX, " in found["remarks"][0]
     assert len(await desk.find("after:03/02/2026 before:3/3/2026")) == 1
+
+
+async def test_a_message_that_is_deleted_while_it_is_read_leaves_no_part_of_a_file(desk: Desk) -> None:
+    file = b'Content-Type: application/pdf; name="a.pdf"\r\nContent-Disposition: attachment\r\nSubject'
+    desk.put(letter("Subject", "%PDF").replace(b"Subject", file, 1))
+    (found,) = await desk.find("")
+
+    def deleting(data: bytes) -> bytes:
+        if b"BODY.PEEK[1]" in data:
+            other = desk.imap()
+            other.select_folder("INBOX")
+            other.delete_messages(other.search())
+            other.expunge()
+        return data
+
+    with relay(desk.dovecot.port, change=deleting) as (port, _):
+        use(desk, account_for(desk.user, port, desk.sink.port))
+        read = await desk.call("read_email", id=found["id"], save_attachments=True)
+
+    assert read["attachments"][0]["saved_as"] is None
+    assert "a.pdf was not saved: The message" in read["remarks"][1]
+    assert list(desk.files.iterdir()) == []
