@@ -74,12 +74,17 @@ async def test_a_call_waits_for_approval_and_the_run_goes_on_after_it(crib: Crib
         await shown(host, started["run"], in_state("waiting"))
         (question,) = await run(host, "approvals")
         (item,) = (await run(host, "waiting"))["items"]
+        listed = {
+            state: [one["run"] for one in (await run(host, "workflow_runs", state=state))["runs"]]
+            for state in ("waiting", "running")
+        }
         await run(host, "approval_answer", id=question["id"], allow=True)
         ended = await shown(host, started["run"], in_state("finished"))
 
     assert question["principal"] == "workflow:ask"
     assert question["session"] == started["run"]
     assert (item["kind"], item["run"], item["chat"]) == ("call", started["run"], None)
+    assert listed == {"waiting": [started["run"]], "running": []}
     assert ended["outputs"]["pid"].isdigit()
 
 

@@ -10,11 +10,8 @@ from toolcrib.host.trigger_host import TriggerHost
 from toolcrib.host.workflow_inputs import read_inputs
 from toolcrib.schema.workflows import RunState, Workflow
 
-ACTIVE: tuple[RunState, ...] = ("queued", "running", "paused", "waiting")
 LOOK = 0.5
 """Seconds between looks for a run that is not there yet."""
-MOST_SEARCHED = 500
-"""Active runs of a workflow, in each state, among which an event finds its run."""
 
 
 class HostWorkflows:
@@ -68,14 +65,7 @@ class HostRuns:
         runs = self._host.workflows.runs
         if not runs.engine.exists:
             return []
-        engine = await runs.engine.view()
-        found: list[str] = []
-        for state in ACTIVE:
-            for run in await engine.runs(workflow, state, limit=MOST_SEARCHED):
-                _, inputs = await engine.inputs(run.run)
-                if inputs.get(name) == value and run.run not in found:
-                    found.append(run.run)
-        return found
+        return await (await runs.engine.view()).with_input(workflow, name, value)
 
     async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
         await self._host.workflows.runs.send_event(run, name, data, source=source)

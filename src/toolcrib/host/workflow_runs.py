@@ -7,7 +7,6 @@ import builtins
 import json
 import secrets
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import NotFound, UsageError
@@ -20,7 +19,7 @@ from toolcrib.schema.events import RunChanged
 from toolcrib.schema.workflows import RunState, Workflow
 from toolcrib.workflows.node_type import UserAnswer
 from toolcrib.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
-from toolcrib.workflows.run_ids import belongs_to
+from toolcrib.workflows.run_ids import with_parents
 from toolcrib.workflows.secret_inputs import HIDDEN, SecretInputs
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ LOOK = 1.0
 """Seconds between looks at a run that another process may run."""
 SETTLE = 0.05
 """Seconds in which changes of a run are combined."""
-SEARCHED = 500
-"""The latest runs, among which the beginning of an id is looked up."""
 
 
 class WorkflowRuns:
@@ -104,11 +101,11 @@ class WorkflowRuns:
         if not self.engine.exists:
             raise _unknown(run)
         engine = await self.engine.view()
+        asked = await self._asked()
         try:
-            found = await engine.status(run)
+            return await engine.status(run, asked=asked)
         except NotFound:
-            found = await self._look_up(engine, run)
-        return (await self._with_approvals([found]))[0]
+            return await self._look_up(engine, run, asked)
 
     async def list(
         self, *, name: str | None = None, state: RunState | None = None, limit: int, before: str | None = None
@@ -117,8 +114,8 @@ class WorkflowRuns:
         if not self.engine.exists:
             return []
         engine = await self.engine.view()
-        since = None if before is None else (await self.get(before)).created
-        return await self._with_approvals(await engine.runs(name, state, limit=limit, before=since))
+        last = None if before is None else (await self.get(before)).run
+        return await engine.runs(name, state, limit=limit, before=last, asked=await self._asked())
 
     async def steps(self, run: str) -> Sequence[StepRecord]:
         """The steps of a run, in the order in which they began."""
@@ -140,7 +137,7 @@ class WorkflowRuns:
         if not self.engine.exists:
             return []
         engine = await self.engine.view()
-        waiting = await engine.runs(state="waiting", limit=SEARCHED)
+        waiting = await engine.runs(state="waiting", limit=None)
         asked = [(run, question) for run in waiting for question in run.questions]
         return sorted(asked, key=lambda pair: pair[1].asked)
 
@@ -242,14 +239,15 @@ class WorkflowRuns:
             raise UsageError(f"The run {found.run} has ended ({found.state}).", hint=hint)
         return found
 
-    async def _look_up(self, engine: Engine, run: str) -> RunRecord:
-        latest = await engine.runs(limit=1 if run == "last" else SEARCHED)
-        matching = [known for known in latest if run == "last" or known.run.startswith(run)]
+    async def _look_up(self, engine: Engine, run: str, asked: Collection[str]) -> RunRecord:
+        chosen = {"limit": 1} if run == "last" else {"limit": 2, "prefix": run}
+        matching = await engine.runs(asked=asked, **chosen)
         if len(matching) == 1:
             return matching[0]
         if not matching:
             raise _unknown(run)
-        raise UsageError(f"{len(matching)} runs begin with {run!r}.", hint="Give more of the id.")
+        known = " and ".join(each.run for each in matching)
+        raise UsageError(f"Several runs begin with {run[:80]!r}.", hint=f"Give more of the id: {known}.")
 
     async def _first_visit(self, run: str, node: str) -> str:
         for step in await self.steps(run):
@@ -259,15 +257,11 @@ class WorkflowRuns:
             f"The run {run} never came to the node {node!r}.", hint=f"See: toolcrib workflow show {run}"
         )
 
-    async def _with_approvals(self, runs: builtins.list[RunRecord]) -> builtins.list[RunRecord]:
-        """Runs whose call waits for an approval are waiting too."""
-        asked = await self._host.approvals.questions.requests.waiting()
-        sessions = [request.question.get("session") for request in asked]
-
-        def waits(run: RunRecord) -> bool:
-            return run.state == "running" and any(belongs_to(session, run.run) for session in sessions)
-
-        return [replace(run, state="waiting") if waits(run) else run for run in runs]
+    async def _asked(self) -> set[str]:
+        """Runs with a call that waits for an approval, and those that they are part of."""
+        requests = await self._host.approvals.questions.requests.waiting()
+        sessions = [request.question.get("session") for request in requests]
+        return {run for session in sessions if session for run in with_parents(session)}
 
 
 async def _next_change(events: Subscription[Any], run: str) -> None:

@@ -319,7 +319,7 @@ async def test_runs_are_listed_by_workflow_and_state_and_pruned_by_age(bench: Be
 
     found = await bench.engine.runs("listed", "finished", limit=2)
     assert [record.run for record in found] == [kept[2].run, kept[1].run]
-    assert [r.run for r in await bench.engine.runs("listed", before=found[-1].created)] == [kept[0].run]
+    assert [r.run for r in await bench.engine.runs("listed", before=found[-1].run)] == [kept[0].run]
 
     removed = await bench.engine.retention.prune(older_than=kept[2].created.timestamp())
     assert {kept[0].run, f"{kept[0].run}/sub"} <= set(removed)

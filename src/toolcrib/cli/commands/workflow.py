@@ -106,10 +106,13 @@ async def run(
 @click.argument("name", default="", shell_complete=completion.workflows)
 @click.option("--state", type=click.Choice(STATES), help="Only runs in this state.")
 @click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, help="How many to list.")
-async def runs(surface: Surface, name: str, state: RunState | None, limit: int) -> None:
+@click.option("--before", metavar="RUN", help="Only runs that were started before this one.")
+async def runs(surface: Surface, name: str, state: RunState | None, limit: int, before: str | None) -> None:
     """List the runs, of NAME or of all workflows, the latest first."""
     async with surface.reach() as client:
-        found = await client.workflow_runs(name=name or None, state=state, limit=limit)
+        found = await client.workflow_runs(name=name or None, state=state, limit=limit, before=before)
+    if found["more"]:
+        note(f"There are more. The next ones: --before {found['runs'][-1]['run']}")
     if surface.answer(found["runs"]):
         return
     if not found["runs"]:

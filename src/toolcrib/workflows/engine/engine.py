@@ -7,7 +7,6 @@ import contextlib
 import json
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,7 +22,7 @@ from toolcrib.workflows.engine.ownership import stop_if_lost
 from toolcrib.workflows.engine.patience import answered_in_time
 from toolcrib.workflows.engine.queues import Queues
 from toolcrib.workflows.engine.retention import Retention
-from toolcrib.workflows.engine.run_reader import RunReader
+from toolcrib.workflows.engine.run_reader import RunReader, RunSelection, possible_runs
 from toolcrib.workflows.engine.run_rows import insert_run
 from toolcrib.workflows.engine.runtime import Runtime, outside_of_runs
 from toolcrib.workflows.graph.compiled import compile_workflow
@@ -196,21 +195,23 @@ class Engine:
         await self._runtime.waits.look()
 
     @answered_in_time
-    async def status(self, run: str) -> RunRecord:
-        """Raises `NotFound`."""
-        return await self._reader.run(run)
+    async def status(self, run: str, *, asked: Collection[str] = ()) -> RunRecord:
+        """Raises `NotFound`. `asked` are the runs with calls that wait for an approval."""
+        return await self._reader.run(run, asked)
 
     @answered_in_time
     async def runs(
-        self,
-        workflow: str | None = None,
-        state: RunState | None = None,
-        *,
-        limit: int = 50,
-        before: datetime | None = None,
+        self, workflow: str | None = None, state: RunState | None = None, **others: Any
     ) -> list[RunRecord]:
-        """The latest runs first; `before` is the `created` of the last one of the previous page."""
-        return await self._reader.runs(workflow, state, limit, before)
+        """The latest runs first."""
+        return await self._reader.runs(RunSelection(workflow=workflow, state=state, **others))
+
+    @answered_in_time
+    async def with_input(self, workflow: str, name: str, value: Any) -> list[str]:
+        """The active runs of a workflow whose input has this value."""
+        query = possible_runs(workflow, name, value)
+        found = await self.database.run(lambda connection: list(connection.execute(query).scalars()))
+        return [run for run in found if (await self.inputs(run))[1].get(name) == value]
 
     @answered_in_time
     async def steps(self, run: str) -> list[StepRecord]:

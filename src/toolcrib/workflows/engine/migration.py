@@ -55,7 +55,7 @@ def migrate_sqlite(url: str, patience_ms: int) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     _migrate_dbos(url, engine, SCHEMA)
-    metadata.create_all(engine)
+    _create(engine)
     engine.dispose()
 
 
@@ -69,9 +69,23 @@ def migrate_postgres(url: str, engine: sa.Engine, schema: str) -> None:
             _migrate_dbos(url, engine, schema)
             if own := _own_schema(url):
                 connection.execute(sa.schema.CreateSchema(own, if_not_exists=True))
-            metadata.create_all(engine)
+            _create(engine)
         finally:
             connection.execute(sa.select(sa.func.pg_advisory_unlock(CREATE_LOCK)))
+
+
+def _create(engine: sa.Engine) -> None:
+    """Our tables, and the indexes that those of an earlier version have not."""
+    metadata.create_all(engine)
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            index.create(engine, checkfirst=True)
+    if engine.dialect.name == "sqlite":
+        # For lists of runs in one state. In PostgreSQL, DBOS has made what is needed.
+        with engine.begin() as connection:
+            connection.exec_driver_sql(
+                "CREATE INDEX IF NOT EXISTS crib_runs_by_status ON workflow_status (status, workflow_uuid)"
+            )
 
 
 def _migrate_dbos(url: str, engine: sa.Engine, schema: str) -> None:

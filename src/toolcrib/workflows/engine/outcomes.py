@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from toolcrib.workflows.engine.database import Database
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
@@ -14,12 +17,30 @@ from toolcrib.workflows.engine.serializer import JsonSerializer, RunFailed, show
 status = SystemSchema.workflow_status
 output = SystemSchema.workflow_output
 FINAL_STATUSES = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+ACTIVE_STATUSES = ("PENDING", "ENQUEUED", "DELAYED")
 
 
 def of_family(connection: sa.Connection, column: sa.Column[Any], run: str) -> sa.ColumnElement[bool]:
     """Whether this is the run or was started by it: `run/…`. The character after `/` is `0`."""
     name = column if connection.dialect.name == "sqlite" else column.collate("C")
     return sa.or_(column == run, sa.and_(name > f"{run}/", name < f"{run}0"))
+
+
+def outermost(connection: sa.Connection, column: sa.Column[Any]) -> sa.ColumnElement[str]:
+    """The run that a user sees, of which this one is a part."""
+    if connection.dialect.name != "sqlite":
+        return sa.func.split_part(column, "/", 1)
+    return sa.func.substr(column, 1, sa.func.instr(column + "/", "/") - 1)
+
+
+def among(
+    connection: sa.Connection, column: sa.ColumnElement[str], names: Collection[str]
+) -> sa.ColumnElement[bool]:
+    """Whether it is one of these: any number, given as one parameter."""
+    if connection.dialect.name != "sqlite":
+        return column == sa.any_(sa.literal(list(names), postgresql.ARRAY(sa.Text)))
+    each = sa.func.json_each(json.dumps(list(names))).table_valued("value")
+    return column.in_(sa.select(each.c.value))
 
 
 @dataclass(frozen=True)

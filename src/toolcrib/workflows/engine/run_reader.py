@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +15,9 @@ from toolcrib.schema.workflows import RunState, StepState
 from toolcrib.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.workflows.engine.documents import Plan, map_item
 from toolcrib.workflows.engine.outcomes import (
+    ACTIVE_STATUSES,
     FinalOutcome,
+    among,
     error_in,
     of_family,
     output,
@@ -25,7 +27,7 @@ from toolcrib.workflows.engine.outcomes import (
 from toolcrib.workflows.engine.runtime import Runtime
 from toolcrib.workflows.engine.serializer import shown
 from toolcrib.workflows.engine.tables import runs
-from toolcrib.workflows.engine.waits import Wait, WaitKey, Waits, moment
+from toolcrib.workflows.engine.waits import Wait, WaitKey, asking_roots, moment
 from toolcrib.workflows.records import OpenQuestion, RunRecord, StepRecord
 from toolcrib.workflows.run_ids import path_in
 from toolcrib.workflows.secret_inputs import without_marks
@@ -33,22 +35,17 @@ from toolcrib.workflows.trace import Outcome
 from toolcrib.workflows.walk import Visit
 
 steps = SystemSchema.operation_outputs
-MOST_RUNS = 500
 _FINAL: Mapping[str, RunState] = {
     "SUCCESS": "finished",
     "ERROR": "failed",
     "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "failed",
     "CANCELLED": "cancelled",
 }
-_STATUSES: Mapping[RunState, tuple[str, ...]] = {
-    "queued": ("ENQUEUED", "DELAYED"),
-    "running": ("PENDING", "ENQUEUED"),
-    "paused": ("PENDING", "ENQUEUED"),
-    "waiting": ("PENDING", "ENQUEUED"),
-    "finished": ("SUCCESS",),
-    "failed": ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"),
-    "cancelled": ("CANCELLED",),
+_STATUSES = {
+    state: tuple(name for name, each in _FINAL.items() if each == state) for state in set(_FINAL.values())
 }
+FEW = 2000
+LAST_CHARACTER = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -63,38 +60,58 @@ class _Recorded:
     over: RunState | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunSelection:
+    """Which runs are listed."""
+
+    workflow: str | None = None
+    state: RunState | None = None
+    limit: int | None = 50
+    before: str | None = None
+    """A run: only earlier ones are listed."""
+    prefix: str = ""
+    """The beginning of their ids."""
+    asked: Collection[str] = ()
+    """Runs with calls that wait for an approval, and those that they are part of."""
+
+
 class RunReader:
     """Builds what users see of runs."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    async def run(self, run: str) -> RunRecord:
+    async def run(self, run: str, asked: Collection[str] = ()) -> RunRecord:
         rows = await self._runtime.database.run(
-            lambda connection: _load(connection, self._runtime.waits, _listed().where(runs.c.run == run))
+            lambda connection: self._load(connection, _listed().where(runs.c.run == run), asked)
         )
         if not rows:
             raise NotFound(f"There is no run {run!r}.", hint="List the runs: toolcrib workflow runs.")
         return rows[0]
 
-    async def runs(
-        self, workflow: str | None, state: RunState | None, limit: int, before: datetime | None
+    async def runs(self, chosen: RunSelection) -> list[RunRecord]:
+        """The latest first."""
+        found: list[RunRecord] = []
+        while True:
+            rows = await self._runtime.database.run(
+                lambda connection, part=chosen: self._load(  # type: ignore[misc]
+                    connection, _selected(connection, part), part.asked
+                )
+            )
+            # A question that no host stored is not shown: its run was selected, but is not waiting.
+            kept = [row for row in rows if chosen.state in (None, row.state)]
+            found += kept
+            if chosen.limit is None or len(rows) < chosen.limit or len(kept) == len(rows):
+                return found
+            chosen = replace(chosen, limit=chosen.limit - len(kept), before=rows[-1].run)
+
+    def _load(
+        self, connection: sa.Connection, query: sa.Select[Any], asked: Collection[str]
     ) -> list[RunRecord]:
-        query = _listed().where(runs.c.parent.is_(None)).order_by(runs.c.created.desc(), runs.c.run)
-        if workflow is not None:
-            query = query.where(runs.c.workflow == workflow)
-        if before is not None:
-            query = query.where(runs.c.created < before.timestamp())
-        if state is not None:
-            query = query.where(status.c.status.in_(_STATUSES[state]))
-        most = min(max(limit, 1), MOST_RUNS)
-        # Running, paused and waiting are told apart after reading.
-        exact = state in (None, "finished", "failed", "cancelled")
-        query = query.limit(most if exact else MOST_RUNS)
-        rows = await self._runtime.database.run(
-            lambda connection: _load(connection, self._runtime.waits, query)
-        )
-        return [row for row in rows if state is None or row.state == state][:most]
+        rows = list(connection.execute(query))
+        active = [row.run for row in rows if row.status not in _FINAL]
+        questions = self._runtime.waits.questions_of(connection, active)
+        return [_record(row, questions.get(row.run, []), row.run in asked) for row in rows]
 
     async def questions(self, run: str) -> list[tuple[OpenQuestion, WaitKey]]:
         return [(_question(wait, run), wait.key) for wait in await self._runtime.waits.open_questions(run)]
@@ -154,6 +171,68 @@ class RunReader:
         return active.states.get(step, "running") if active is not None else "running"
 
 
+def _selected(connection: sa.Connection, chosen: RunSelection) -> sa.Select[Any]:
+    created: sa.ColumnElement[float] = runs.c.created
+    query = _listed().where(runs.c.parent.is_(None))
+    if chosen.workflow is not None:
+        query = query.where(runs.c.workflow == chosen.workflow)
+    if chosen.before is not None:
+        last = sa.select(created).where(runs.c.run == chosen.before).scalar_subquery()
+        same = sa.and_(created == last, runs.c.run > chosen.before)
+        query = query.where(sa.or_(created < last, same))
+    if chosen.state is not None:
+        column, statuses = status.c.status, _STATUSES.get(chosen.state, ACTIVE_STATUSES)
+        if connection.dialect.name == "sqlite":
+            # It has no statistics. An expression keeps it from using the index of the column.
+            if chosen.state not in _STATUSES or _are_few(connection, statuses):
+                created = created + 0
+            else:
+                column = column.concat("")
+        query = query.where(column.in_(statuses), _has_state(connection, chosen.state, chosen.asked))
+    if chosen.prefix:
+        name = runs.c.run if connection.dialect.name == "sqlite" else runs.c.run.collate("C")
+        query = query.where(name >= chosen.prefix, name < chosen.prefix + LAST_CHARACTER)
+    return query.order_by(created.desc(), runs.c.run).limit(chosen.limit)
+
+
+def possible_runs(workflow: str, name: str, value: Any) -> sa.Select[Any]:
+    """The active runs of a workflow that may have this value as an input, from the text of what is stored.
+
+    A secret one may be any: it is encrypted.
+    """
+    inputs = SystemSchema.workflow_input
+    joined = runs.join(status, status.c.workflow_uuid == runs.c.run).join(
+        inputs, inputs.c.workflow_uuid == runs.c.run
+    )
+    plain = "" if isinstance(value, dict | list) else json.dumps(value, ensure_ascii=False)
+    text = f"{json.dumps(name, ensure_ascii=False)}:{plain.removesuffix('.0')}"
+    stored = [inputs.c.inputs.contains(part, autoescape=True) for part in (text, '"sealed":')]
+    mine = (runs.c.workflow == workflow, runs.c.parent.is_(None), status.c.status.in_(ACTIVE_STATUSES))
+    return sa.select(runs.c.run).select_from(joined).where(*mine, sa.or_(*stored)).order_by(runs.c.created)
+
+
+def _are_few(connection: sa.Connection, statuses: Collection[str]) -> bool:
+    """Whether it costs less to read and sort them all than to look for them in the order of time."""
+    some = sa.select(status.c.workflow_uuid).where(status.c.status.in_(statuses)).limit(FEW + 1)
+    count = sa.select(sa.func.count()).select_from(some.subquery())
+    return connection.execute(count).scalar_one() <= FEW
+
+
+def _has_state(connection: sa.Connection, state: RunState, asked: Collection[str]) -> sa.ColumnElement[bool]:
+    """What `_state_of` says of a row with the status of this state, as a condition."""
+    waiting = runs.c.run.in_(asking_roots(connection))
+    paused = runs.c.paused_at != "[]"
+    begun = sa.or_(status.c.status == "PENDING", sa.func.coalesce(status.c.recovery_attempts, 0) > 0)
+    approval = sa.and_(sa.not_(paused), begun, among(connection, runs.c.run, asked))
+    states: Mapping[RunState, sa.ColumnElement[bool]] = {
+        "waiting": sa.or_(waiting, approval),
+        "paused": sa.and_(sa.not_(waiting), paused),
+        "running": sa.not_(sa.or_(waiting, paused, sa.not_(begun), approval)),
+        "queued": sa.not_(sa.or_(waiting, paused, begun)),
+    }
+    return states.get(state, sa.true())
+
+
 def _listed() -> sa.Select[Any]:
     joined = runs.join(status, status.c.workflow_uuid == runs.c.run)
     joined = joined.outerjoin(output, output.c.workflow_uuid == runs.c.run)
@@ -168,16 +247,9 @@ def _listed() -> sa.Select[Any]:
     ).select_from(joined)
 
 
-def _load(connection: sa.Connection, waits: Waits, query: sa.Select[Any]) -> list[RunRecord]:
-    rows = list(connection.execute(query))
-    active = [row.run for row in rows if row.status not in _FINAL]
-    questions = waits.questions_of(connection, active)
-    return [_record(row, questions.get(row.run, [])) for row in rows]
-
-
-def _record(row: Any, waits: list[Wait]) -> RunRecord:
+def _record(row: Any, waits: list[Wait], asked: bool) -> RunRecord:
     outcome = FinalOutcome(row.status, row.output, row.error)
-    state = _state_of(row, waits)
+    state = _state_of(row, waits, asked)
     return RunRecord(
         run=row.run,
         workflow=row.workflow,
@@ -196,14 +268,16 @@ def _record(row: Any, waits: list[Wait]) -> RunRecord:
     )
 
 
-def _state_of(row: Any, waits: list[Wait]) -> RunState:
+def _state_of(row: Any, waits: list[Wait], asked: bool) -> RunState:
     if row.status in _FINAL:
         return _FINAL[row.status]
     if waits:
         return "waiting"
-    if json.loads(row.paused_at):
+    if row.paused_at != "[]":
         return "paused"
-    return "running" if row.status == "PENDING" or row.recovery_attempts else "queued"
+    if row.status != "PENDING" and not row.recovery_attempts:
+        return "queued"
+    return "waiting" if asked else "running"
 
 
 def _question(wait: Wait, root: str) -> OpenQuestion:

@@ -47,6 +47,12 @@ waits = sa.Table(
     sa.Column("until", sa.Float),
     sa.Column("answer", sa.Text),
 )
+sa.Index(
+    "crib_waits_open",
+    waits.c.kind,
+    sqlite_where=waits.c.answer.is_(None),
+    postgresql_where=waits.c.answer.is_(None),
+)
 """What a visit waits for: an answer, a moment or an event."""
 
 events = sa.Table(

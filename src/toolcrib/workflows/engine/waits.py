@@ -18,17 +18,17 @@ import sqlalchemy as sa
 
 from toolcrib.clock import Clock
 from toolcrib.workflows.engine.database import Database, insert_once
-from toolcrib.workflows.engine.outcomes import FINAL_STATUSES, of_family, status
+from toolcrib.workflows.engine.outcomes import ACTIVE_STATUSES, among, outermost, status
 from toolcrib.workflows.engine.serializer import JsonSerializer, RefusedValue
 from toolcrib.workflows.engine.tables import events, waits
-from toolcrib.workflows.run_ids import belongs_to, with_parents
+from toolcrib.workflows.run_ids import with_parents
 
 LONGEST_SLEEP = 30.0
 """Seconds between looks at the time of day, which may be changed."""
 CHUNK = 400
 """Keys in one query."""
-FAMILIES = 100
-"""Runs whose sub-workflows are searched in one query."""
+ASKING = ("question", "uncertain")
+"""Kinds of waits that the user ends."""
 
 
 class WaitKey(NamedTuple):
@@ -154,14 +154,16 @@ class Waits:
 
     def questions_of(self, connection: sa.Connection, roots: Iterable[str]) -> dict[str, list[Wait]]:
         """The open questions of these runs, and of their sub-workflows that are not over."""
-        wanted, found = list(roots), dict[str, list[Wait]]()
-        for start in range(0, len(wanted), FAMILIES):
-            part = wanted[start : start + FAMILIES]
-            for row in connection.execute(_open_questions(connection, part)):
-                with suppress(RefusedValue):  # nobody is asked what no host asked
-                    wait = _from_row(row, self._serializer)
-                    for root in (name for name in part if belongs_to(row.root, name)):
-                        found.setdefault(root, []).append(wait)
+        wanted, found = set(roots), dict[str, list[Wait]]()
+        if not wanted:
+            return found
+        whole = {root.partition("/")[0] for root in wanted}
+        query = _open_questions().where(among(connection, outermost(connection, waits.c.root), whole))
+        for row in connection.execute(query.order_by(waits.c.since)):
+            with suppress(RefusedValue):  # nobody is asked what no host asked
+                wait = _from_row(row, self._serializer)
+                for root in wanted.intersection(with_parents(row.root)):
+                    found.setdefault(root, []).append(wait)
         return found
 
     def wake(self, keys: Iterable[WaitKey]) -> None:
@@ -282,9 +284,13 @@ def _ready(connection: sa.Connection, runs: set[str]) -> list[WaitKey]:
     return [WaitKey(*row) for row in connection.execute(sa.union_all(answered, sent))]
 
 
-def _open_questions(connection: sa.Connection, roots: list[str]) -> sa.Select[Any]:
-    asked = sa.and_(waits.c.kind.in_(("question", "uncertain")), waits.c.answer.is_(None))
-    families = sa.or_(*(of_family(connection, waits.c.root, root) for root in roots))
-    active = status.c.status.not_in(FINAL_STATUSES)
+def asking_roots(connection: sa.Connection) -> sa.Select[Any]:
+    """The runs that users see and that ask something, themselves or in a sub-workflow."""
+    return _open_questions().with_only_columns(outermost(connection, waits.c.root))
+
+
+def _open_questions() -> sa.Select[Any]:
+    open_ = sa.and_(waits.c.kind.in_(ASKING), waits.c.answer.is_(None))
+    active = status.c.status.in_(ACTIVE_STATUSES)
     joined = waits.join(status, status.c.workflow_uuid == waits.c.run)
-    return sa.select(waits).select_from(joined).where(asked, families, active).order_by(waits.c.since)
+    return sa.select(waits).select_from(joined).where(open_, active)

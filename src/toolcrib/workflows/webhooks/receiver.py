@@ -173,7 +173,8 @@ class Receiver:
     ) -> HookAnswer:
         values = {"event": occurrence.event}
         name, value = resolve(target.name, values), resolve(target.value, values)
-        runs = await self._targets(activation.workflow, target, value)
+        found = await self._targets(activation.workflow, target, value)
+        runs = found[:MOST_TARGETS]
         if not runs:
             raise NotFound("No active run matches this request.")
         identity = run_id(activation.workflow, activation.trigger, occurrence.id)
@@ -187,12 +188,12 @@ class Receiver:
                 await self._store.add(activation, replace(occurrence, ignored=True), self._clock.now())
             finally:
                 self._sending.discard(identity)
-        return HookAnswer(accepted=True, content={"runs": runs, "repeated": repeated})
+        left_out = {"more": True} if len(found) > MOST_TARGETS else {}
+        return HookAnswer(accepted=True, content={"runs": runs, "repeated": repeated, **left_out})
 
     async def _targets(self, workflow: str, target: EventTarget, value: Any) -> list[str]:
         if target.input:
-            found = await self._launcher.find(workflow, target.input, value)
-            return list(found)[:MOST_TARGETS]
+            return list(await self._launcher.find(workflow, target.input, value))
         run = str(value)
         state = await self._launcher.state(run)
         return [run] if state not in ("finished", "failed", "cancelled", None) else []
