@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,33 @@ async def test_a_run_that_waits_for_approval_goes_on_in_the_next_host(crib: Crib
 
     assert ended["outputs"]["pid"].isdigit()
     assert len(audit) == 1
+
+
+@pytest.mark.parametrize(("answered", "state"), [(-600, "finished"), (0, "failed")])
+async def test_an_approval_given_before_its_deadline_counts_after_it(
+    crib: Crib, answered: int, state: str
+) -> None:
+    workflow = chain("ask", {"act": tool("box__pid")}, options={"question_deadline": 700})
+
+    async with opened(crib) as host:
+        started = await run(host, "workflow_run", workflow=workflow, detach=True)
+        await shown(host, started["run"], in_state("waiting"))
+        (question,) = await run(host, "approvals")
+    async with opened(crib, continue_runs=False) as host:
+        await run(host, "approval_answer", id=question["id"], allow=True)
+        file = host.paths.database
+    with sqlite3.connect(file) as connection:  # as if it was asked 900 seconds ago
+        (stored,) = connection.execute("SELECT decided FROM approval_requests").fetchone()
+        at = json.loads(stored)["at"] + answered * 1_000_000
+        connection.execute("UPDATE approval_requests SET asked_at = asked_at - 900000000")
+        connection.execute(
+            "UPDATE approval_requests SET decided = ?", (json.dumps({**json.loads(stored), "at": at}),)
+        )
+    async with opened(crib) as host:
+        ended = await shown(host, started["run"], lambda found: found["ended"] is not None)
+
+    assert ended["state"] == state
+    assert state == "finished" or "no one answered in time" in ended["error"]["message"]
 
 
 async def test_a_session_server_lives_and_dies_with_the_run(crib: Crib) -> None:

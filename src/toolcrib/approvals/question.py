@@ -137,6 +137,8 @@ class ApprovalAnswer:
     """Who answered; empty if it is the one who asked, or unknown."""
     host: str = ""
     """The machine on which it was answered, if it was another one."""
+    waited: float = 0.0
+    """Seconds after which a stored question was answered."""
 
 
 class Asker(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import WORKFLOW_CODE, PastCall
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker, WaitingQuestion
 from toolcrib.clock import Clock
 from toolcrib.host.workflow_imports import IMPORTED
 from toolcrib.host.workflow_ports import WorkflowHost
@@ -67,17 +67,23 @@ class RunAsker:
         return answer
 
     async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
-        return await self._questions.ask_within(question, await self._left(question))
+        answer = await self._questions.answer_within(question, await self._left(question))
+        if answer is None and (asked := await self._asked(question)):
+            await self._questions.withdraw(asked.question["id"])
+        late = answer is not None and self._deadline is not None and answer.waited > self._deadline
+        if answer is None or late:
+            return ApprovalAnswer(allow=False, message="no one answered in time")
+        return answer
 
     async def _left(self, question: CallQuestion) -> float | None:
         """Seconds until the deadline of a question that may have been asked before a restart."""
-        if self._deadline is None:
-            return None
-        for known in await self._questions.requests.waiting():
-            if _is_same(known.question, question):
-                waited = (self._clock.now() - known.asked_at).total_seconds()
-                return max(0.0, self._deadline - waited)
-        return self._deadline
+        if self._deadline is None or (asked := await self._asked(question)) is None:
+            return self._deadline
+        return max(0.0, self._deadline - (self._clock.now() - asked.asked_at).total_seconds())
+
+    async def _asked(self, question: CallQuestion) -> WaitingQuestion | None:
+        waiting = await self._questions.requests.waiting()
+        return next((known for known in waiting if _is_same(known.question, question)), None)
 
 
 def _without_secrets(question: CallQuestion, secrets: SecretInputs) -> CallQuestion:

@@ -213,9 +213,9 @@ class ApprovalRequests:
         if row is None:
             return None
         said, decided = json.loads(row[4]), Decided.read(row[5])
-        return ApprovalAnswer(
-            **{**said, "lift": read_lift(said.get("lift")), "by": decided.by, "host": decided.host}
-        )
+        waited = (decided.at - row[3]) / 1_000_000 if decided.at else 0.0
+        known = {"by": decided.by, "host": decided.host, "waited": waited}
+        return ApprovalAnswer(**{**said, "lift": read_lift(said.get("lift")), **known})
 
     def _take(self, connection: Connection, digest: str) -> Row | None:
         where = "WHERE digest = ? AND answer IS NOT NULL ORDER BY asked_at"

@@ -176,6 +176,11 @@ class Engine:
             raise UsageError(f"{answer.choice!r} is not a choice.", hint=f"Choose one of: {choices}.")
         given = {"choice": answer.choice, "values": dict(answer.values), "comment": answer.comment}
         if not await self._runtime.waits.give(key, given):
+            if question.deadline is not None and question.deadline < self._runtime.clock.now():
+                raise UsageError(
+                    f"The question had to be answered until {question.deadline:%Y-%m-%d %H:%M:%S %Z}.",
+                    hint=f"Run it again from there: toolcrib workflow rerun {run} --from {step}",
+                )
             raise NotFound("The question was answered in the meantime.")
         self._runtime.on_change(run, step)
 

@@ -1,7 +1,8 @@
 """Durable waits of visits: for an answer of the user, for a moment, for an event.
 
-Each wait is a row. After a restart the visit runs again, finds its row and goes on waiting; an answer that
-came in the meantime is there.
+Each wait is a row. After a restart the visit runs again, finds its row and goes on waiting; an answer or an
+event that came in the meantime is there. It counts if it was sent before the deadline, whenever a worker sees
+it. How a wait ended is stored in its row, so that it stays decided.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Wait:
     since: float
     until: float | None
     answer: Any = None
+    """None also for one that ended without an answer."""
     answered: bool = False
 
 
@@ -79,36 +81,49 @@ class Waits:
 
     async def answer_of(self, wait: Wait) -> Any:
         """Wait for the answer; raises `TimeoutError` at its deadline."""
-        if wait.answered:
-            return wait.answer
-        with self._listening(wait.key) as woken:
+        current = wait
+        with self._listening(wait.key) as woken, suppress(TimeoutError):
             async with asyncio.timeout(self.remaining(wait)):
                 while not (current := await self._read(wait.key)).answered:
                     woken.clear()
                     await woken.wait()
+        if not current.answered:
+            await self._close(wait.key, None)
+            current = await self._read(wait.key)  # An answer may have been faster.
+        if current.answer is None:
+            raise TimeoutError
         return current.answer
 
     async def event_of(self, wait: Wait, root: str, name: str) -> TakenEvent:
         """Take the oldest event of this name that was sent to the run, or to one that it is part of.
 
-        Raises `TimeoutError`.
+        Raises `TimeoutError` if none was sent before the deadline.
         """
-        taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
-        with self._listening(wait.key) as woken:
+        with self._listening(wait.key) as woken, suppress(TimeoutError):
             async with asyncio.timeout(self.remaining(wait)):
-                while (found := await self._taken(root, name, taker)) is None:
+                while (found := await self._taken(wait, root, name)) is None:
                     woken.clear()
                     await woken.wait()
+                return found
+        found = await self._taken(wait, root, name, over=True)
+        if found is None:
+            raise TimeoutError
         return found
 
     async def sources(self, root: str) -> set[str]:
         """Where the untrusted data is from in events that the run took, or one that it is part of."""
         return await self._database.run(lambda connection: _sources(connection, self._serializer, root))
 
-    async def _taken(self, root: str, name: str, taker: str) -> TakenEvent | None:
-        return await self._database.run(
-            lambda connection: _take(connection, self._serializer, root, name, taker)
-        )
+    async def _taken(self, wait: Wait, root: str, name: str, *, over: bool = False) -> TakenEvent | None:
+        nothing = self._serializer.seal(json.dumps(None), "answer", *wait.key)
+
+        def take(connection: sa.Connection) -> TakenEvent | None:
+            found = _take(connection, self._serializer, wait, root, name, over=over)
+            if found is None and over:
+                _give(connection, wait.key, nothing)
+            return found
+
+        return await self._database.run(take)
 
     async def moment_of(self, wait: Wait) -> None:
         """Wait until the time of day has reached the moment."""
@@ -121,23 +136,21 @@ class Waits:
 
     def remaining(self, wait: Wait) -> float | None:
         """Seconds that are left, never more than the wait had at first: the clock may have been set back."""
+        if wait.answered:
+            return 0.0
         if wait.until is None:
             return None
         return min(max(wait.until - self._clock.now().timestamp(), 0.0), wait.until - wait.since)
 
     async def give(self, key: WaitKey, answer: Any) -> bool:
-        """Answer an open wait; False if there is none."""
-        given = await self._close(key, answer)
+        """Answer an open wait before its deadline; False if there is none."""
+        given = await self._close(key, answer, self._clock.now().timestamp())
         self.wake([key])
         return given
 
-    async def close(self, key: WaitKey) -> None:
-        """Mark a wait as over that ended without an answer."""
-        await self._close(key, None)
-
-    async def _close(self, key: WaitKey, answer: Any) -> bool:
+    async def _close(self, key: WaitKey, answer: Any, sent: float | None = None) -> bool:
         text = self._serializer.seal(json.dumps(answer, default=str), "answer", *key)
-        return await self._database.run(lambda connection: _give(connection, key, text))
+        return await self._database.run(lambda connection: _give(connection, key, text, sent))
 
     async def send(self, run: str, name: str, text: str, source: str) -> None:
         """Keep an event for a run; `text` is its data as JSON."""
@@ -228,8 +241,11 @@ def _from_row(row: Any, serializer: JsonSerializer) -> Wait:
     )
 
 
-def _give(connection: sa.Connection, key: WaitKey, answer: str) -> bool:
+def _give(connection: sa.Connection, key: WaitKey, answer: str, sent: float | None = None) -> bool:
+    """Store how a wait ended, once; `sent` is when an answer was given."""
     still_open = sa.and_(_is(key), waits.c.answer.is_(None))
+    if sent is not None:
+        still_open = sa.and_(still_open, sa.or_(waits.c.until.is_(None), waits.c.until >= sent))
     given = sa.update(waits).where(still_open).values(answer=answer)
     return connection.execute(given).rowcount > 0
 
@@ -241,14 +257,22 @@ def _event(row: Any, serializer: JsonSerializer) -> TakenEvent:
 
 
 def _take(
-    connection: sa.Connection, serializer: JsonSerializer, root: str, name: str, taker: str
+    connection: sa.Connection, serializer: JsonSerializer, wait: Wait, root: str, name: str, *, over: bool
 ) -> TakenEvent | None:
-    """The event that this wait already took, or else the oldest one that is free."""
+    """The event that this wait already took, or else the oldest one that is free.
+
+    `over`: its deadline has passed, and the event must have been sent before it.
+    """
+    taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
     sent = events.c.run.in_(with_parents(root))
     mine = sa.select(events).where(sent, events.c.taken == taker)
     if (row := connection.execute(mine).first()) is not None:
         return _event(row, serializer)
+    if wait.answered:
+        return None
     free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
+    if over:
+        free = sa.and_(free, events.c.sent <= wait.until)
     oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
     taken = (
         sa.update(events)
