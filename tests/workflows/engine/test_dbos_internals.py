@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import time
 from pathlib import Path
 
+import sqlalchemy as sa
 from dbos import DBOS
 from dbos._queue import Queue
 from dbos._sys_db import SystemDatabase
@@ -37,7 +39,29 @@ def test_the_tables_have_the_columns_that_are_read() -> None:
     assert {"workflow_uuid", "status", "executor_id", "queue_name", "owner_xid", "inputs"} <= set(
         status.keys()
     )
-    assert {"workflow_uuid", "function_id", "function_name", "output"} <= set(steps.keys())
+    assert {"workflow_uuid", "function_id", "function_name", "output", "completed_at_epoch_ms"} <= set(
+        steps.keys()
+    )
+
+
+def test_the_time_of_the_database_is_exact_to_the_millisecond(tmp_path: Path) -> None:
+    """All times that DBOS takes from the database are made by one method."""
+    system = SystemDatabase.create(
+        system_database_url=f"sqlite:///{tmp_path / 'runs.sqlite'}",
+        engine_kwargs={},
+        engine=None,
+        schema=None,
+        serializer=dbos_internals.DefaultSerializer(),
+        executor_id=None,
+    )
+    with system.engine.connect() as connection:
+        before = time.time_ns() // 1_000_000
+        read = [connection.execute(sa.select(system._now_ms_sql())).scalar_one() for _ in range(20)]
+        after = time.time_ns() // 1_000_000
+    system.destroy()
+
+    assert before <= read[0] <= read[-1] <= after
+    assert inspect.getsource(SystemDatabase).count("strftime") == 1
 
 
 def test_runs_are_requeued_and_recovered_with_the_known_arguments() -> None:

@@ -92,3 +92,25 @@ async def test_runs_of_every_state_are_listed_among_thousands_that_are_queued_an
         seen += page
     assert len(seen) == len(set(seen)) == 3 * COPIES + 5
     bench.services.release.set()
+
+
+async def test_a_run_ends_after_it_began_and_after_its_last_step(bench: Bench) -> None:
+    """Also one of an earlier version, whose end was stored in whole seconds."""
+    engine = bench.engine
+    made = [await bench.finished(ordered({"only": call(failures=count)})) for count in (0, 0, 0, 9)]
+    held = await engine.start(ordered({"only": call(hold=True)}, name="held"))
+    await bench.when(held, lambda record: record.state == "running")
+    await engine.cancel(held)
+    made.append(await bench.ended(held))
+
+    async def check() -> None:
+        for record in await engine.runs():
+            assert record.ended is not None
+            ends = [step.ended for step in await engine.steps(record.run) if step.ended]
+            assert record.ended >= max([record.created, *ends])
+
+    await check()
+    older = sa.update(status).values(completed_at=status.c.completed_at - status.c.completed_at % 1000)
+    await engine.database.run(lambda connection: connection.execute(older))
+    await check()
+    assert {record.state for record in made} == {"finished", "failed", "cancelled"}

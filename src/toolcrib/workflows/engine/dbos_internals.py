@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+import sqlalchemy as sa
 from dbos import DBOS, Serializer, _core, _serialization
 from dbos._context import current_owner_xid
 from dbos._dbos import _get_dbos_instance
@@ -30,6 +31,9 @@ from dbos._sys_db import SystemDatabase
 from dbos._utils import INTERNAL_QUEUE_NAME
 
 from toolcrib.workflows.engine.serializer import RefusedValue
+
+UNIX_EPOCH = 2440587.5
+"""As a Julian day."""
 
 
 def _refuse_pickle(serializer: Serializer, value: object) -> NoReturn:
@@ -48,6 +52,20 @@ for _name, _replacement in (("serialize", _refuse_pickle), ("deserialize", _refu
     setattr(DefaultSerializer, _name, _replacement)
 vars(_serialization)["pickle"] = SimpleNamespace()
 vars(_core)["_serialize_exception_for_persistence"] = _as_json
+
+
+_now = SystemDatabase._now_ms_sql
+
+
+def _now_ms(database: SystemDatabase) -> Any:
+    """The time in milliseconds. DBOS takes it in whole seconds from SQLite before Python 3.12."""
+    if database.engine.dialect.name != "sqlite":
+        return _now(database)
+    days = sa.func.julianday("now") - UNIX_EPOCH
+    return sa.cast(sa.func.round(days * 86_400_000), sa.BigInteger)
+
+
+setattr(SystemDatabase, "_now_ms_sql", _now_ms)  # noqa: B010
 
 
 def owner_token(run: str) -> str | None:

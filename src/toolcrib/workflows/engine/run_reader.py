@@ -111,7 +111,10 @@ class RunReader:
         rows = list(connection.execute(query))
         active = [row.run for row in rows if row.status not in _FINAL]
         questions = self._runtime.waits.questions_of(connection, active)
-        return [_record(row, questions.get(row.run, []), row.run in asked) for row in rows]
+        ended = _last_ends(connection, [row.run for row in rows if row.completed_at])
+        return [
+            _record(row, questions.get(row.run, []), ended.get(row.run), row.run in asked) for row in rows
+        ]
 
     async def questions(self, run: str) -> list[tuple[OpenQuestion, WaitKey]]:
         return [(_question(wait, run), wait.key) for wait in await self._runtime.waits.open_questions(run)]
@@ -247,7 +250,7 @@ def _listed() -> sa.Select[Any]:
     ).select_from(joined)
 
 
-def _record(row: Any, waits: list[Wait], asked: bool) -> RunRecord:
+def _record(row: Any, waits: list[Wait], last_step: int | None, asked: bool) -> RunRecord:
     outcome = FinalOutcome(row.status, row.output, row.error)
     state = _state_of(row, waits, asked)
     return RunRecord(
@@ -255,7 +258,7 @@ def _record(row: Any, waits: list[Wait], asked: bool) -> RunRecord:
         workflow=row.workflow,
         state=state,
         created=datetime.fromtimestamp(row.created, UTC),
-        ended=datetime.fromtimestamp(row.completed_at / 1000, UTC) if row.completed_at else None,
+        ended=_ended(row, last_step),
         outputs=without_marks((read_or_none(row.output) or {}).get("outputs"))
         if state == "finished"
         else None,
@@ -266,6 +269,25 @@ def _record(row: Any, waits: list[Wait], asked: bool) -> RunRecord:
         questions=tuple(_question(wait, row.run) for wait in waits),
         paused_at=tuple(json.loads(row.paused_at)),
     )
+
+
+def _last_ends(connection: sa.Connection, over: Collection[str]) -> dict[str, int | None]:
+    """When the last steps of these runs ended, in milliseconds."""
+    if not over:
+        return {}
+    mine = steps.c.workflow_uuid == runs.c.run
+    last = sa.select(steps.c.completed_at_epoch_ms).where(mine).order_by(steps.c.function_id.desc()).limit(1)
+    query = sa.select(runs.c.run, last.scalar_subquery()).where(among(connection, runs.c.run, over))
+    return {row.run: row[1] for row in connection.execute(query)}
+
+
+def _ended(row: Any, last_step: int | None) -> datetime | None:
+    """Never before the run began or its last step ended: stored times are cut to milliseconds, and by earlier
+    versions in SQLite to seconds; the clock of a database server may be slow."""
+    if not row.completed_at:
+        return None
+    latest = max(row.completed_at, last_step or 0) + 1
+    return datetime.fromtimestamp(max(latest / 1000, row.created), UTC)
 
 
 def _state_of(row: Any, waits: list[Wait], asked: bool) -> RunState:
