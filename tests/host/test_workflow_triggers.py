@@ -10,7 +10,7 @@ import pytest
 
 import toolcrib
 from tests.conftest import DEADLINE, Crib
-from toolcrib.errors import UsageError
+from toolcrib.errors import NotFound, UsageError
 from toolcrib.operations.client import Client
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
@@ -197,3 +197,39 @@ async def test_a_wrong_schedule_is_refused_and_nothing_is_saved(
         after = await host.workflows.get("report")
 
     assert after.version == before.version
+
+
+async def test_a_start_that_failed_is_listed_with_its_reason_and_can_be_repeated(crib: Crib) -> None:
+    trigger = {
+        "type": "schedule",
+        "settings": {"cron": "* * * * * *", "overlap": "allow"},
+        "input": {"subject": "{{event.scheduled}}"},
+    }
+    fitting = workflow(trigger)
+    numbers = fitting.model_dump(mode="json", by_alias=True)
+    numbers["inputs"]["subject"] = {"type": "integer"}
+    async with crib.open() as host:
+        client = Client(OnHost(host))
+        await host.workflows.save(Workflow.model_validate(numbers))
+        async with host.workflows.triggers.running():
+            heard = asyncio.create_task(notice(host))
+            await client.workflow_trigger_set(name="report", index=0, on=True)
+            text = await heard
+        (shown,) = await client.workflow_triggers(name="report")
+        failed = shown["failed"][0]
+        listed = await client.workflow_runs(name="report")
+        with pytest.raises(NotFound, match="was not started: The input 'subject' must be an integer"):
+            await client.workflow_show(run=failed["run"])
+        with pytest.raises(UsageError, match="must be an integer"):
+            await client.workflow_rerun(run=failed["run"])
+        await host.workflows.save(fitting)
+        result = await client.workflow_rerun(run=failed["run"])
+        (after,) = await client.workflow_triggers(name="report")
+
+    assert text == "A run of report could not be started: The input 'subject' must be an integer."
+    assert (failed["state"], failed["startable"]) == ("failed", True)
+    assert (listed["runs"], listed["failed_starts"]) == ([], len(shown["failed"]))
+    assert result["state"] == "finished"
+    assert result["outputs"]["subject"].startswith("2")
+    assert result["run"] == failed["run"]
+    assert failed["run"] not in [start["run"] for start in after["failed"]]

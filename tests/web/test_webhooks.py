@@ -74,11 +74,17 @@ def test_a_request_can_wait_for_the_outputs_of_its_run(host: Crib, path: str) ->
     assert answer.json["outputs"] == {"order": 2}
 
 
-def test_inputs_of_the_wrong_type_are_refused_with_the_reason(host: Crib, path: str) -> None:
-    answer = post(host, f"{path}?wait=50", {"order": "two"})
+@pytest.mark.parametrize("wait", ["", "?wait=50"])
+@pytest.mark.parametrize(
+    ("body", "reason"), [({"order": "two"}, "must be an integer"), ({"other": 2}, "order"), ([1], "order")]
+)
+def test_inputs_that_do_not_fit_are_refused_with_the_reason(
+    host: Crib, path: str, wait: str, body: Any, reason: str
+) -> None:
+    answer = post(host, f"{path}{wait}", body)
 
     assert answer.status == 400
-    assert "must be an integer" in answer.json["error"]["message"]
+    assert reason in answer.json["error"]["message"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS", "PATCH"])

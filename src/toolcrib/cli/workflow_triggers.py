@@ -85,6 +85,7 @@ async def triggers(surface: Surface, name: str) -> None:
         for trigger in found
     ]
     show_table(["WORKFLOW", "INDEX", "STATE", "STARTS", "NEXT", "LAST"], rows, right=(1,))
+    _show_failed(found)
 
 
 @declare()
@@ -133,6 +134,20 @@ def _state(found: TriggerShown) -> str:
 def _sentence(found: TriggerShown) -> str:
     reason = found["reason"] or next(iter(found["problems"]), "")
     return f"{found['sentence']}: {reason}" if reason else found["sentence"]
+
+
+def _show_failed(found: list[TriggerShown]) -> None:
+    rows = [
+        [start["run"], start["due"], revealed(start["note"]), "yes" if start["startable"] else "no"]
+        for trigger in found
+        for start in trigger["failed"]
+    ]
+    if not rows:
+        return
+    say("")
+    show_table(["FAILED START", "DUE", "REASON", "STORED"], rows)
+    more = " There are more." if any(trigger["more_failed"] for trigger in found) else ""
+    note(f"Start one again with: toolcrib workflow rerun RUN.{more}")
 
 
 def _last(found: TriggerShown) -> str:

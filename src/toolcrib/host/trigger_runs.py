@@ -32,6 +32,10 @@ class HostRuns:
     def __init__(self, host: TriggerHost) -> None:
         self._host = host
 
+    async def check(self, workflow: Workflow, inputs: Mapping[str, Any]) -> None:
+        read_inputs(workflow, inputs, {})
+        await self._host.workflows.admit(workflow)
+
     async def start(
         self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
     ) -> None:

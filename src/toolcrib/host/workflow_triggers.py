@@ -19,7 +19,7 @@ from toolcrib.errors import MissingSecret, NotFound, UsageError
 from toolcrib.host.run_notices import RunNotices
 from toolcrib.host.trigger_host import TriggerHost
 from toolcrib.host.trigger_runs import HostRuns, HostWorkflows
-from toolcrib.schema.events import CallFinished, WorkflowsChanged
+from toolcrib.schema.events import CallFinished, Noticed, RunChanged, WorkflowsChanged
 from toolcrib.schema.workflows import Trigger, Workflow
 from toolcrib.store.workflow_triggers import StoredTriggers
 from toolcrib.tasks import cancel_and_wait
@@ -33,6 +33,7 @@ from toolcrib.workflows.webhooks.receiver import Receiver
 from toolcrib.workflows.webhooks.tokens import new_hook_token
 
 WEBHOOK = "webhook"
+MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,8 @@ class TriggerState:
     """Why it is paused, or what kept it from checking."""
     next: datetime | None = None
     last: StartRecord | None = None
+    failed: Sequence[StartRecord] = ()
+    """The latest starts that failed, at most `MOST_SHOWN` and one."""
 
 
 class WorkflowTriggers:
@@ -56,7 +59,8 @@ class WorkflowTriggers:
         self._host = host
         self._clock = clock
         self._machine = _machine(host.core.paths.state / "machine-id")
-        starter = RunStarter(self.store, source, runs, clock)
+        self._starter = starter = RunStarter(self.store, source, runs, clock)
+        starter.on_failed = self._publish_failure
         self._scheduler = Scheduler(self.store, source, starter, clock, self._machine)
         self._receiver = Receiver(self.store, source, starter, runs, clock, self._secret)
         self._receiver.on_stored = self._scheduler.wake
@@ -168,6 +172,15 @@ class WorkflowTriggers:
         await self._host.workflows.save(changed, expected_version=stored.version)
         return index
 
+    async def start_again(self, run: str) -> None:
+        """Start a run that could not be started; raises `NotFound`, or `UsageError` with the reason."""
+        await self._starter.start_again(run)
+
+    def _publish_failure(self, record: StartRecord, reason: str) -> None:
+        text = f"A run of {record.workflow} could not be started: {reason}"
+        self._host.core.events.publish(Noticed(text=text))
+        self._host.core.events.publish(RunChanged(run=record.run, step=None))
+
     async def forget(self, name: str) -> None:
         """Turn everything off: the workflow was removed, or replaced by an imported one."""
         await self.store.forget(name)
@@ -215,6 +228,7 @@ class WorkflowTriggers:
             reason=reason or (trouble if on else ""),
             next=defined.type.next(defined.settings, self._clock.now()) if on and defined.type else None,
             last=last[0] if last else None,
+            failed=await self.store.failed(defined.workflow, defined.key, MOST_SHOWN + 1),
         )
 
     async def _secret(self, name: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toolcrib.errors import UsageError
+from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.host.workflow_inputs import read_inputs
 from toolcrib.host.workflows import parse
@@ -100,7 +100,12 @@ async def workflow_runs(
     `before`: the id of a run; only earlier ones are listed.
     """
     found = await host.workflows.runs.list(name=name, state=state, limit=limit + 1, before=before)
-    return {"runs": [run_summary(run) for run in found[:limit]], "more": len(found) > limit}
+    listed = state in (None, "failed") and before is None
+    return {
+        "runs": [run_summary(run) for run in found[:limit]],
+        "more": len(found) > limit,
+        "failed_starts": await host.workflows.triggers.store.count_failed(name) if listed else 0,
+    }
 
 
 @operation(page=True)
@@ -112,7 +117,7 @@ async def workflow_show(host: Host, run: str, *, definition: bool = False) -> Ru
     `definition`: include the workflow as it was when the run began.
     """
     runs = host.workflows.runs
-    found = await runs.get(run)
+    found = await _get(host, run)
     start, steps = await runs.started_with(found.run), await runs.steps(found.run)
     return run_json(found, start, steps, definition=definition)
 
@@ -198,12 +203,16 @@ async def workflow_rerun(
 ) -> RunResult:
     """Run the workflow of an earlier run again, as a new run.
 
-    Raises `NotFound`, or `UsageError` if the run never came to that node.
+    Raises `NotFound`, or `UsageError` if the run never came to that node. A run that its trigger could not
+    start is started now, with its event.
     `from_node`: take over the recorded steps before the first visit of this node.
     `inputs`, `texts`: replace these inputs.
     """
     await _open(host, invocation.emit)
-    new = await host.workflows.runs.rerun(run, from_node=from_node, inputs=inputs, texts=texts)
+    if await host.workflows.triggers.store.startable(run) is not None:
+        await host.workflows.triggers.start_again(new := run)
+    else:
+        new = await host.workflows.runs.rerun(run, from_node=from_node, inputs=inputs, texts=texts)
     return await _started(host, new, None if detach else invocation.emit)
 
 
@@ -244,6 +253,18 @@ async def workflow_watch(host: Host, invocation: Invocation[RunChange], run: str
     Raises `NotFound`.
     """
     return await _started(host, run, invocation.emit)
+
+
+async def _get(host: Host, run: str) -> RunRecord:
+    """A run; one that a trigger could not start says why."""
+    try:
+        return await host.workflows.runs.get(run)
+    except NotFound:
+        start = await host.workflows.triggers.store.start_of(run)
+        if start is None or start.state not in ("failed", "skipped"):
+            raise
+        hint = f"Start it now: toolcrib workflow rerun {run}" if start.event is not None else ""
+        raise NotFound(f"{run} was not started: {start.note}", hint=hint) from None
 
 
 async def _chosen(host: Host, name: str | None, workflow: dict[str, Any] | str | None) -> Workflow:

@@ -39,6 +39,14 @@ _INSERT = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (run) DO NOTHING"
 )
 _NOT_STARTED = "(state = 'pending' OR (state = 'starting' AND updated < ?))"
+MOST_FAILED = 100
+"""Starts of a trigger that failed and can be started again: the latest."""
+_FORGET_EVENTS = (
+    "UPDATE workflow_starts SET event = NULL WHERE run IN (SELECT other.run FROM workflow_starts AS other"
+    " JOIN workflow_starts AS this ON this.workflow = other.workflow AND this.trigger_key = other.trigger_key"
+    " WHERE this.run = ? AND other.state = 'failed' AND other.event IS NOT NULL"
+    " ORDER BY other.updated DESC, other.run LIMIT 1000000 OFFSET ?)"
+)
 _FINAL = "('ignored', 'started', 'ended', 'skipped', 'failed')"
 
 
@@ -124,7 +132,9 @@ class StoredTriggers:
             f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
             f" WHERE workflow = ? AND trigger_key = ? AND {_NOT_STARTED} ORDER BY due, run LIMIT ?"
         )
-        rows = await self._rows(query, (workflow, trigger, to_stored(stale), limit))
+        return self._signed(await self._rows(query, (workflow, trigger, to_stored(stale), limit)))
+
+    def _signed(self, rows: list[Any]) -> list[StartRecord]:
         width = len(_SIGNED_START) + 1
         return [_record(row[:-width]) for row in rows if self._database.decisions.fits(STARTS, row[-width:])]
 
@@ -135,11 +145,17 @@ class StoredTriggers:
         return await self._change(statement, (to_stored(now), run, to_stored(stale))) > 0
 
     async def settle(self, run: str, state: StartState, now: datetime, note: str = "") -> None:
-        event = "event" if state == "pending" else "NULL"
+        event = "event" if state in ("pending", "failed") else "NULL"
         statement = (
             f"UPDATE workflow_starts SET state = ?, updated = ?, note = ?, event = {event} WHERE run = ?"  # noqa: S608
         )
-        await self._change(statement, (state, to_stored(now), note[:500], run))
+
+        def work(connection: Connection) -> None:
+            connection.execute(statement, (state, to_stored(now), note[:500], run))
+            if state == "failed":
+                connection.execute(_FORGET_EVENTS, (run, MOST_FAILED))
+
+        await self._transact(work)
 
     async def running(self, workflow: str, trigger: str, stale: datetime) -> Sequence[str]:
         query = (
@@ -158,6 +174,26 @@ class StoredTriggers:
             " AND state <> 'ignored' ORDER BY due DESC, run DESC LIMIT ?"
         )
         return [_record(row) for row in await self._rows(query, (workflow, trigger, limit))]
+
+    async def failed(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
+        query = (
+            f"SELECT {_START} FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"  # noqa: S608
+            " AND state = 'failed' ORDER BY due DESC, run DESC LIMIT ?"
+        )
+        return [_record(row) for row in await self._rows(query, (workflow, trigger, limit))]
+
+    async def count_failed(self, workflow: str | None) -> int:
+        where, values = (" AND workflow = ?", (workflow,)) if workflow is not None else ("", ())
+        query = f"SELECT count(*) FROM workflow_starts WHERE state = 'failed'{where}"  # noqa: S608
+        return int((await self._rows(query, values))[0][0])
+
+    async def startable(self, run: str) -> StartRecord | None:
+        query = (
+            f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
+            " WHERE run = ? AND state = 'failed' AND event IS NOT NULL"
+        )
+        found = self._signed(await self._rows(query, (run,)))
+        return found[0] if found else None
 
     async def prune(self, before: datetime, keep: Sequence[tuple[str, str]]) -> int:
         others = "".join(" AND NOT (workflow = ? AND trigger_key = ?)" for _ in keep)

@@ -39,6 +39,10 @@ class RecordedRuns:
         self.sources: list[str] = []
         """Where the untrusted data of each start and event is from."""
 
+    async def check(self, workflow: Workflow, inputs: Mapping[str, Any]) -> None:
+        if self.refuse_with is not None:
+            raise self.refuse_with
+
     async def start(
         self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
     ) -> None:

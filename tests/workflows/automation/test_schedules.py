@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.workflows.automation.conftest import BUSY, Automation, Stopped
+from toolcrib.errors import UsageError
 from toolcrib.schema.workflows import Trigger
+from toolcrib.store import workflow_triggers
 
 HOUR = 3600.0
 
@@ -237,3 +239,20 @@ async def test_old_records_are_deleted(automation: Automation) -> None:
     await automation.scheduler.tick()
 
     assert await automation.starts() == []
+
+
+async def test_only_the_latest_failed_starts_keep_their_events(
+    automation: Automation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workflow_triggers, "MOST_FAILED", 3)
+    automation.runs.refuse_with = UsageError("The input does not fit.")
+    await automation.schedule("* * * * * *", overlap="allow")
+    await automation.pass_time(5)
+
+    failed = await automation.store.failed("report", "schedule", 10)
+    assert [(start.note, start.event is not None) for start in failed] == [
+        ("The input does not fit.", kept) for kept in (True, True, True, False, False)
+    ]
+    assert await automation.store.count_failed("report") == 5
+    assert await automation.store.startable(failed[0].run) is not None
+    assert await automation.store.startable(failed[4].run) is None

@@ -113,6 +113,8 @@ async def runs(surface: Surface, name: str, state: RunState | None, limit: int, 
         found = await client.workflow_runs(name=name or None, state=state, limit=limit, before=before)
     if found["more"]:
         note(f"There are more. The next ones: --before {found['runs'][-1]['run']}")
+    if found["failed_starts"]:
+        note(f"Not started by their triggers: {found['failed_starts']}. See: toolcrib workflow triggers")
     if surface.answer(found["runs"]):
         return
     if not found["runs"]:

@@ -12,14 +12,24 @@ async def check(context: CheckContext) -> list[Finding]:
     triggers = context.host.workflows.triggers
     if not any(activation.on for activation in await triggers.store.activations()):
         return []
+    shown = await triggers.all()
     findings = [
         warning(
             f"trigger {found.defined.workflow}/{found.defined.key}",
             f"{found.status}: {found.reason}",
             f"See: toolcrib workflow triggers {found.defined.workflow}",
         )
-        for found in await triggers.all()
+        for found in shown
         if found.reason
+    ]
+    findings += [
+        warning(
+            f"trigger {found.defined.workflow}/{found.defined.key}",
+            f"its start at {found.last.due:%Y-%m-%d %H:%M} failed: {found.last.note}",
+            f"Start it again: toolcrib workflow rerun {found.last.run}",
+        )
+        for found in shown
+        if found.last is not None and found.last.state == "failed"
     ]
     findings += [
         warning(

@@ -51,6 +51,8 @@ class RunList(TypedDict):
 
     runs: list[RunSummary]
     more: bool
+    failed_starts: int
+    """Starts by triggers that failed, and that are no runs; `workflow_triggers` has them."""
 
 
 class StepShown(TypedDict):

@@ -6,19 +6,21 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from toolcrib.host.workflow_triggers import TriggerState
+from toolcrib.host.workflow_triggers import MOST_SHOWN, TriggerState
 from toolcrib.operations.results.times import moment
 from toolcrib.workflows.automation.ports import StartRecord
 
 
 class TriggerStart(TypedDict):
-    """The latest occurrence of a trigger."""
+    """An occurrence of a trigger."""
 
     run: str
     state: Literal["ignored", "pending", "starting", "started", "ended", "skipped", "failed"]
     due: str
     note: str
     """Why it was skipped or failed."""
+    startable: bool
+    """It failed, and `workflow_rerun` can start it: its event is still stored."""
 
 
 class TriggerShown(TypedDict):
@@ -39,6 +41,10 @@ class TriggerShown(TypedDict):
     next: str | None
     """When it is due next, if that is known."""
     last: TriggerStart | None
+    """The latest occurrence."""
+    failed: list[TriggerStart]
+    """The latest starts that failed."""
+    more_failed: bool
 
 
 class TriggerSwitched(TypedDict):
@@ -61,9 +67,17 @@ def trigger_json(found: TriggerState) -> TriggerShown:
         "reason": found.reason,
         "problems": list(defined.problems),
         "next": None if found.next is None else moment(found.next),
-        "last": None if found.last is None else _start_json(found.last),
+        "last": None if found.last is None else start_json(found.last),
+        "failed": [start_json(start) for start in found.failed[:MOST_SHOWN]],
+        "more_failed": len(found.failed) > MOST_SHOWN,
     }
 
 
-def _start_json(start: StartRecord) -> TriggerStart:
-    return {"run": start.run, "state": start.state, "due": moment(start.due), "note": start.note}
+def start_json(start: StartRecord) -> TriggerStart:
+    return {
+        "run": start.run,
+        "state": start.state,
+        "due": moment(start.due),
+        "note": start.note,
+        "startable": start.state == "failed" and start.event is not None,
+    }

@@ -44,7 +44,7 @@ class StartRecord:
     due: datetime
     updated: datetime
     event: Mapping[str, Any] | None = field(default=None, repr=False)
-    """None once the run has started."""
+    """None once the run has started, and of all but the latest that failed."""
     note: str = ""
     """Why it was skipped or failed."""
 
@@ -95,6 +95,12 @@ class TriggerStore(Protocol):
 
     async def latest(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]: ...
 
+    async def failed(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
+        """The latest starts that failed."""
+
+    async def startable(self, run: str) -> StartRecord | None:
+        """A start that failed, if its event is still there."""
+
     async def prune(self, before: datetime, keep: Sequence[tuple[str, str]]) -> int:
         """Delete final records from before, except those of the triggers in `keep`."""
 
@@ -106,6 +112,9 @@ class WorkflowSource(Protocol):
 
 class RunLauncher(Protocol):
     """Starts runs and follows them."""
+
+    async def check(self, workflow: Workflow, inputs: Mapping[str, Any]) -> None:
+        """Raises what `start` would raise: `UsageError` for wrong inputs, `Denied` if it may not run."""
 
     async def start(
         self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""

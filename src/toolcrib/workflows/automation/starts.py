@@ -7,17 +7,17 @@ leaves a record behind that any host takes up again; starting a run that exists 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 from toolcrib.clock import Clock
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.workflows.automation.assessment import Assessment, assess
 from toolcrib.workflows.automation.definitions import trigger_inputs, untrusted_inputs
 from toolcrib.workflows.automation.ports import (
     Activation,
     RunLauncher,
     StartRecord,
-    StartState,
     TriggerStore,
     WorkflowSource,
 )
@@ -45,6 +45,8 @@ class RunStarter:
         self._source = source
         self._launcher = launcher
         self._clock = clock
+        self.on_failed: Callable[[StartRecord, str], object] = lambda record, reason: None
+        """Called with the reason when a run could not be started."""
 
     async def start_waiting(self) -> bool:
         """Start what is due; whether something is left that has to wait."""
@@ -98,17 +100,36 @@ class RunStarter:
             await self._refused(record, error)
         except Exception:  # the edge of the scheduler: one start must not stop the others
             logger.exception("a run could not be started", extra={"run": record.run})
-            note = "Internal error; the host's log has the details."
-            await self._store.settle(record.run, "failed", self._clock.now(), note)
+            await self._failed(record, "Internal error; the host's log has the details.")
         else:
             await self._store.settle(record.run, "started", self._clock.now())
 
     async def _refused(self, record: StartRecord, error: ToolcribError) -> None:
         logger.warning("a run could not be started", extra={"run": record.run, "reason": error.message})
-        state: StartState = "pending" if error.retryable else "failed"
-        await self._store.settle(record.run, state, self._clock.now(), error.message)
         if error.retryable:
+            await self._store.settle(record.run, "pending", self._clock.now(), error.message)
             raise error
+        await self._failed(record, error.message)
+
+    async def _failed(self, record: StartRecord, reason: str) -> None:
+        await self._store.settle(record.run, "failed", self._clock.now(), reason)
+        self.on_failed(record, reason)
+
+    async def start_again(self, run: str) -> None:
+        """Start a run that could not be started; raises `NotFound`, or `UsageError` with the reason."""
+        record = await self._store.startable(run)
+        if record is None:
+            raise NotFound(f"{run} is no start that failed, or its event is no longer stored.")
+        activation = await self._activation(record.workflow, record.trigger)
+        assessment = activation and await assess(self._source, activation)
+        if assessment is None or assessment.status != "on":
+            reason = (assessment and assessment.reason) or "It is off."
+            hint = f"See: toolcrib workflow triggers {record.workflow}"
+            raise UsageError(f"The trigger {record.trigger} starts nothing now: {reason}", hint=hint)
+        await self._store.settle(run, "pending", self._clock.now())
+        await self.start(record, assessment)
+        if (after := await self._store.start_of(run)) is not None and after.state == "failed":
+            raise UsageError(f"The run could not be started: {after.note}")
 
     async def _is_busy(self, record: StartRecord) -> bool:
         """Whether another run of the trigger is active; those that have ended are marked."""

@@ -15,9 +15,9 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 from toolcrib.clock import Clock
-from toolcrib.errors import NotFound, ServerUnavailable, ToolcribError, UsageError
+from toolcrib.errors import Denied, NotFound, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.workflows.automation.assessment import Assessment, assess
-from toolcrib.workflows.automation.definitions import run_id
+from toolcrib.workflows.automation.definitions import run_id, trigger_inputs
 from toolcrib.workflows.automation.ports import Activation, RunLauncher, TriggerStore, WorkflowSource
 from toolcrib.workflows.automation.starts import RunStarter
 from toolcrib.workflows.graph.references import resolve
@@ -91,7 +91,7 @@ class Receiver:
         activation = await self._find(token)
         assessment = await assess(self._source, activation)
         if assessment.status != "on" or assessment.defined is None:
-            raise ServerUnavailable("This webhook is paused.", hint="Its owner can see why.")
+            raise _paused()
         settings = cast("WebhookSettings", assessment.defined.settings)
         if len(request.body) > settings.largest:
             raise BodyTooLarge(f"The body may have at most {settings.largest:,} bytes.")
@@ -152,6 +152,8 @@ class Receiver:
         self, activation: Activation, assessment: Assessment, occurrence: Occurrence, wait: float
     ) -> HookAnswer:
         run = run_id(activation.workflow, activation.trigger, occurrence.id)
+        if await self._store.start_of(run) is None:
+            await self._check(assessment, occurrence)
         new = await self._store.add(activation, occurrence, self._clock.now())
         if not wait:
             self.on_stored()
@@ -160,6 +162,16 @@ class Receiver:
         if record is not None and record.state == "pending":
             await self._starter.start(record, assessment)
         return await self._result(run, wait)
+
+    async def _check(self, assessment: Assessment, occurrence: Occurrence) -> None:
+        """A request that could not start its run is refused, so that its sender knows."""
+        if assessment.defined is None or assessment.workflow is None:
+            return
+        try:
+            inputs = trigger_inputs(assessment.defined.trigger, occurrence.event)
+            await self._launcher.check(assessment.workflow, inputs)
+        except Denied:
+            raise _paused() from None
 
     async def _result(self, run: str, wait: float) -> HookAnswer:
         record = await self._store.start_of(run)
@@ -197,6 +209,10 @@ class Receiver:
         run = str(value)
         state = await self._launcher.state(run)
         return [run] if state not in ("finished", "failed", "cancelled", None) else []
+
+
+def _paused() -> ServerUnavailable:
+    return ServerUnavailable("This webhook is paused.", hint="Its owner can see why.")
 
 
 def _digest(kind: str, text: str) -> str:
