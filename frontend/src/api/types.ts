@@ -2006,6 +2006,7 @@ export interface RunComparison {
 export interface RunList {
   runs: RunSummary[];
   more: boolean;
+  failed_starts: number;
 }
 
 /** A run changed, and which of its steps; `workflow_watch` follows one. */
@@ -2817,14 +2818,17 @@ export interface TriggerShown {
   problems: string[];
   next: string | null;
   last: TriggerStart | null;
+  failed: TriggerStart[];
+  more_failed: boolean;
 }
 
-/** The latest occurrence of a trigger. */
+/** An occurrence of a trigger. */
 export interface TriggerStart {
   run: string;
   state: "ignored" | "pending" | "starting" | "started" | "ended" | "skipped" | "failed";
   due: string;
   note: string;
+  startable: boolean;
 }
 
 /** A trigger that was turned on or off. */
