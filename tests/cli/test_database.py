@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.cli.command_line import CommandLine, Process
+from tests.cli.command_line import SMALL_SERVER, CommandLine, Process
 from tests.databases.postgres import postgres, postgres_url
 
 __all__ = ["postgres", "postgres_url"]
@@ -238,3 +239,20 @@ def test_a_new_key_signs_what_was_valid(used: CommandLine, postgres_url: str, tm
     assert [(row["kind"], row["id"]) for row in shown["rows"]] == [("approval rule", "forged")]
     assert used("database", "sign", "--remove", "--yes").code == 0
     assert used("database", "sign", "--json").json["rows"] == []
+
+
+def test_trust_that_is_only_in_the_earlier_database_is_said(toolcrib: CommandLine, postgres_url: str) -> None:
+    toolcrib.extra["TOOLCRIB_TRUST_CONFIG"] = "0"
+    toolcrib("servers")
+    document = toolcrib.config()
+    document["mcpServers"]["small"] = {"command": sys.executable, "args": [str(SMALL_SERVER)]}
+    (toolcrib.home / "mcp.json").write_text(json.dumps(document))
+    assert toolcrib("trust", "small", "--yes").code == 0
+
+    there = toolcrib("settings", "set", "database", postgres_url)
+    assert toolcrib("trust", "small", "--yes").code == 0
+    back = toolcrib("settings", "unset", "database", "--json")
+
+    assert "only in the earlier database, so they will not start: small" in there.err
+    assert "toolcrib trust small" in there.err
+    assert back.json["untrusted"] == [], "the file still has it"

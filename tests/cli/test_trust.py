@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import IO
 
 import pytest
 
@@ -73,3 +74,24 @@ def test_a_yes_lets_it_run_from_then_on(waiting: CommandLine) -> None:
     assert waiting("test", "small", "--json").json["ok"]
     assert "Nothing is waiting" in waiting("trust").err
     assert "already trusted" in waiting("trust", "small").err
+
+
+@pytest.mark.acceptance
+def test_a_worker_names_a_server_without_trust_and_says_when_it_is_ready(waiting: CommandLine) -> None:
+    process = waiting.start("worker", real=True)
+    try:
+        assert process.stderr is not None
+        named = _line_with(process.stderr, "small is not ready")
+        assert waiting("trust", "small", "--yes").code == 0
+        ready = _line_with(process.stderr, "small is ready")
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+    assert "needs-trust" in named
+    assert "toolcrib trust small" in named
+    assert ready
+
+
+def _line_with(lines: IO[str], text: str) -> str:
+    return next((line for line in lines if text in line), "")

@@ -15,6 +15,9 @@ from toolcrib.host import Host, open_host
 from toolcrib.host.database_key import signer_of
 from toolcrib.host.lock import running_host
 from toolcrib.host.trigger_loop import run_triggers
+from toolcrib.schema.events import CallFinished
+from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.tasks import cancel_and_wait
 
 
 def run_worker(surface: Surface, database: str | None) -> int:
@@ -37,7 +40,32 @@ async def _run(surface: Surface, database: str | None) -> None:
             await stack.enter_async_context(run_triggers(host))
             if not surface.answer({"worker": worker, "pid": os.getpid()}):
                 note(f"The worker {worker} is ready. Stop it with Ctrl-C.")
+            telling = asyncio.create_task(_tell_servers(host), name="servers that are not ready")
+            stack.push_async_callback(cancel_and_wait, telling)
             await ending.wait()
+
+
+async def _tell_servers(host: Host) -> None:
+    """Name the servers that are not ready and what to do, now and when that changes."""
+    told: dict[str, str] = {}
+    with host.events.subscribe(without=CallFinished) as events:
+        while True:
+            for status in host.servers.statuses():
+                if status.state is ServerState.STARTING:
+                    continue
+                trouble = _trouble(status)
+                if trouble != told.get(status.name, ""):
+                    note(trouble or f"{status.name} is ready.")
+                    told[status.name] = trouble
+            await events.next()
+
+
+def _trouble(status: ServerStatus) -> str:
+    """Empty for one that is ready, or that the user turned off."""
+    if status.state in (ServerState.READY, ServerState.DEGRADED, ServerState.DISABLED):
+        return ""
+    hint = status.hint or f"See its log with: toolcrib logs {status.name}"
+    return f"{status.name} is not ready ({status.state}): {status.reason} {hint}"
 
 
 async def _open(host: Host, database: str | None) -> str:

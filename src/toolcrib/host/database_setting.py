@@ -17,8 +17,10 @@ from toolcrib.config.database_url import (
 )
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import DatabaseError, NotFound, UsageError
+from toolcrib.host.core import HostCore
 from toolcrib.host.database_key import use_key
 from toolcrib.store.database import open_database
+from toolcrib.store.trust import Trust
 
 KEY = "database"
 SECONDS = 15.0
@@ -46,6 +48,20 @@ async def prepare_database(
         await use_key(database, secrets, key, new=plain != before)
     await asyncio.to_thread(keep_secrets, secrets, given)
     return plain
+
+
+async def lost_trust(core: HostCore, database: str) -> list[str]:
+    """The servers that the user trusts, but not in this database; empty for the SQLite file."""
+    url = await asyncio.to_thread(connection_url, database, core.secrets)
+    async with open_database(url or core.paths.database) as other:
+        if other.shared:
+            await use_key(other, core.secrets)
+        trust = await Trust.open(other, {}, clock=core.clock)
+    return [
+        name
+        for name, entry in core.config.servers.items()
+        if core.trust.holds(entry) and await core.trust.agreed_at(name) and not trust.holds(entry)
+    ]
 
 
 async def ensure_driver() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shlex
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool, UsageError
@@ -28,15 +27,13 @@ class DesktopServers:
         self._users: dict[str, set[str]] = {}
         self._changing = asyncio.Lock()
 
-    async def open(self, choice: str, run: str, waiting: AbstractContextManager[None]) -> str:
-        """The name of the server for this run, once it is ready.
-
-        Waits for the user if its command was never approved.
-        """
+    async def open(self, choice: str, run: str, trusted: Callable[[str], Awaitable[None]]) -> str:
+        """The name of the server for this run, once it is ready; `trusted` waits for the user's trust."""
         name, entry = desktop_entry(choice, self._host.config.servers)
         if entry is not None:
             await self._add(name, entry, run)
-        await self._ready(name, waiting)
+        await trusted(name)
+        await self._ready(name)
         return name
 
     async def close(self, run: str) -> None:
@@ -68,11 +65,7 @@ class DesktopServers:
                 self._host.core.added[name] = entry
                 await self._host.apply(self._host.config)
 
-    async def _ready(self, name: str, waiting: AbstractContextManager[None]) -> None:
-        if self._needs_trust(name):
-            with waiting, self._host.events.subscribe() as events:
-                while self._needs_trust(name):
-                    await events.next()
+    async def _ready(self, name: str) -> None:
         await self._host.servers[name].settled()
         status = self._host.servers.status(name)
         if status.state not in _UP:
@@ -80,9 +73,6 @@ class DesktopServers:
                 f"The desktop server {name} is not ready: {status.reason or status.state}",
                 hint=status.hint or f"See its log with: toolcrib logs {name}",
             )
-
-    def _needs_trust(self, name: str) -> bool:
-        return self._host.servers.status(name).state is ServerState.NEEDS_TRUST
 
 
 def desktop_entry(choice: str, servers: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:

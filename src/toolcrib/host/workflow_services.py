@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import WORKFLOW_CODE
 from toolcrib.approvals.known_addresses import values_in
+from toolcrib.errors import ServerNotReady, UnknownTool
 from toolcrib.host.run_artifacts import RunArtifacts
 from toolcrib.host.workflow_approvals import (
     PendingCall,
@@ -24,6 +25,7 @@ from toolcrib.host.workflow_code import CodeRunner
 from toolcrib.host.workflow_desktop import DesktopServers
 from toolcrib.host.workflow_imports import IMPORTED
 from toolcrib.host.workflow_ports import WorkflowHost, WorkflowSource
+from toolcrib.host.workflow_servers import RunServers
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
@@ -47,6 +49,7 @@ class HostRunServices:
         self._host = host
         self._source = source
         self._artifacts = artifacts
+        self._servers = RunServers(host)
         self._desktops = DesktopServers(host)
         self._code = CodeRunner((host.paths.data, host.paths.state, host.paths.secrets_file))
         self._called: dict[str, set[str]] = {}
@@ -95,11 +98,11 @@ class HostRunServices:
 
     async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
         name = use.tool
-        if use.desktop:
-            choice = visit.run.workflow.options.desktop
-            server = await self._desktops.open(choice, visit.run.id, visit.waiting())
-            name = self._desktops.tool(server, use.tool).name
         begun = not self.repeatable(use, visit.run)
+        if use.desktop:
+            trusted = partial(self._servers.until_trusted, visit=visit, begun=name if begun else None)
+            server = await self._desktops.open(visit.run.workflow.options.desktop, visit.run.id, trusted)
+            name = self._desktops.tool(server, use.tool).name
         return await self._call(name, use.arguments, visit, begun=begun)
 
     async def ask_model(self, task: ModelTask, visit: VisitScope) -> ModelAnswer:
@@ -119,6 +122,8 @@ class HostRunServices:
         pictures = [
             (await to_thread(self._artifacts.read, visit.run.id, picture))[1] for picture in task.pictures
         ]
+        for name in task.tools or ():
+            await self._servers.find(name, visit)
         model = visit.run.workflow.options.model
         answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
         hidden = self._secrets.get(visit.run.id, NOTHING).hide(decision)
@@ -167,9 +172,12 @@ class HostRunServices:
         self, name: str, arguments: Mapping[str, Any], visit: VisitScope, *, begun: bool
     ) -> ToolResult:
         self._called.setdefault(visit.run.id, set()).add(name)
+        await self._servers.until_trusted(self._servers.of_tool(name), visit, name if begun else None)
         token = pending.set(PendingCall(visit=visit, tool=name, begun=begun))
         try:
             return await self._host.toolset.caller.call(name, arguments, principal=_principal(visit.run))
+        except (ServerNotReady, UnknownTool) as error:
+            raise self._servers.explained(name, error) from None
         finally:
             pending.reset(token)
 

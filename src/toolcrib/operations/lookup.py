@@ -11,6 +11,7 @@ from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
+from toolcrib.servers.restarts import not_ready
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.names import BORDER, PREFIX
 
@@ -84,11 +85,8 @@ def not_up(status: ServerStatus, *, switched_on: bool = True) -> ServerNotReady:
     """The error for a server that cannot be used."""
     if not switched_on:
         return ServerNotReady("Everything is switched off.", hint="Switch it on with: toolcrib on")
-    if status.state is ServerState.DISABLED:
-        hint = status.hint or f"Switch it on with: toolcrib enable {status.name}"
-        return ServerNotReady(f"{status.name} is off.", hint=hint)
-    if status.state is ServerState.STARTING:
-        return ServerNotReady(f"{status.name} is still starting.", hint="Try again shortly.")
+    if status.state in (ServerState.DISABLED, ServerState.STARTING):
+        return not_ready(status)
     hint = status.hint or f"See its log with: toolcrib logs {status.name}"
     return ServerNotReady(f"{status.name} is not ready ({status.state}): {status.reason}", hint=hint)
 

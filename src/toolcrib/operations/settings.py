@@ -27,7 +27,7 @@ from toolcrib.errors import (
 )
 from toolcrib.host import Host
 from toolcrib.host.database_setting import KEY as DATABASE
-from toolcrib.host.database_setting import prepare_database
+from toolcrib.host.database_setting import lost_trust, prepare_database
 from toolcrib.operations.operation import (
     operation,
 )
@@ -81,7 +81,9 @@ async def settings_set(
     before = host.settings
     await _write(host.core.config_store, host.core.secrets, before, key, value, database_key)
     await host.reload()
-    return _saved(before, host.settings, key)
+    changed = key == DATABASE and host.settings.database != before.database
+    untrusted = await lost_trust(host.core, host.settings.database) if changed else []
+    return {**_saved(before, host.settings, key), "untrusted": untrusted}
 
 
 async def _write(
@@ -98,7 +100,13 @@ async def _write(
 def _saved(before: Settings, now: Settings, key: str) -> SettingSaved:
     value = value_of(now, key)
     command = f"toolcrib settings set {key} {shlex.quote(_argument(value))}"
-    return {"key": key, "value": value, "before": value_of(before, key), "command": command}
+    return {
+        "key": key,
+        "value": value,
+        "before": value_of(before, key),
+        "command": command,
+        "untrusted": [],
+    }
 
 
 def _value_error(error: ConfigError, key: str) -> ToolcribError:

@@ -114,10 +114,12 @@ HOPELESS = frozenset(
 def not_ready(status: ServerStatus) -> ServerNotReady:
     """The error for a call to a server that is not ready."""
     hint = "Try again shortly."
+    log = f"See its log with: toolcrib logs {status.name}"
     if status.state is ServerState.DISABLED:
-        return ServerNotReady(f"{status.name} is off.", hint=status.hint)
+        enable = f"Switch it on with: toolcrib enable {status.name}"
+        return ServerNotReady(f"{status.name} is off.", hint=status.hint or enable)
     if status.state in HOPELESS:
-        return ServerNotReady(f"{status.name} is not running: {status.reason}", hint=status.hint)
+        return ServerNotReady(f"{status.name} is not running: {status.reason}", hint=status.hint or log)
     if status.state is ServerState.BACKOFF:
-        return ServerNotReady(f"{status.name} is restarting: {status.reason}", hint=hint)
+        return ServerNotReady(f"{status.name} is restarting: {status.reason}", hint=f"{hint} {log}")
     return ServerNotReady(f"{status.name} is still starting.", hint=hint)

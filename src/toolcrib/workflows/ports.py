@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -49,6 +49,17 @@ class VisitScope(Protocol):
 
     async def take_back(self) -> None:
         """The call that began last is not made yet: it waits for an approval, and begins after that."""
+
+    def held(self, server: str) -> bool:
+        """Whether an earlier process waited in this visit for the server."""
+
+    async def wait_for_server(
+        self, server: str, text: str, ready: Callable[[], Coroutine[Any, Any, None]]
+    ) -> bool:
+        """Ask the user to do something about a server, until `ready` returns.
+
+        False if the user ends the wait, or at the deadline of questions.
+        """
 
     def note(self, kind: str, **facts: Any) -> None:
         """Add an event to the trace."""

@@ -69,6 +69,11 @@ async def _save(surface: Surface, key: str, value: Any, database_key: str | None
         say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
         if key == "database":
             _warn_of_tls(str(saved["value"] or ""))
+            if saved["untrusted"]:
+                names = " ".join(saved["untrusted"])
+                lost = "Your trust in these servers is only in the earlier database, so they will not start"
+                label("warning:", "yellow", f"{lost}: {names}")
+                label("hint:", "cyan", f"After the restart, trust them again: toolcrib trust {names}")
             note("Restart the host to use it. No data was moved; see: toolcrib database move --help")
             if value:
                 note("Other machines need the key of the database; show it with: toolcrib database key")

@@ -25,6 +25,8 @@ class SettingSaved(TypedDict):
     """The previous value."""
     command: str
     """The command that makes the same change."""
+    untrusted: list[str]
+    """After a change of `database`: servers whose trust is only in the earlier one."""
 
 
 SecretPlace = Literal["keyring", "file"]

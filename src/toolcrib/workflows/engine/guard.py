@@ -47,10 +47,12 @@ class Guard:
         self._owner = owner
         self._found: dict[str, list[str]] = {}
         self._numbers: dict[str, int] = {}
+        self.held: set[tuple[str, int]] = set()
+        """Steps in which an earlier process waited for a server, and the numbers of the waits."""
 
     async def load(self) -> None:
         """Read what earlier processes began; once, before the first live visit."""
-        rows = await self._database.run(self._read)
+        rows, self.held = await self._database.run(self._read)
         for step, number, tool in rows:
             self._found.setdefault(step, []).append(tool)
             self._numbers[step] = max(number, self._numbers.get(step, 0))
@@ -79,9 +81,12 @@ class Guard:
             self._found.pop(step, None)
             await self._database.run(lambda connection: self._delete(connection, step))
 
-    def _read(self, connection: sa.Connection) -> list[tuple[str, int, str]]:
+    def _read(self, connection: sa.Connection) -> tuple[list[tuple[str, int, str]], set[tuple[str, int]]]:
         mine = sa.select(begun.c.step, begun.c.number, begun.c.tool).where(begun.c.run == self._run)
-        return [(row.step, row.number, row.tool) for row in connection.execute(mine)]
+        mine_held = (waits.c.run == self._run, waits.c.kind == "server")
+        held = connection.execute(sa.select(waits.c.step, waits.c.number).where(*mine_held))
+        rows = [(row.step, row.number, row.tool) for row in connection.execute(mine)]
+        return rows, {(row.step, row.number) for row in held}
 
     def _write(self, connection: sa.Connection, step: str, number: int, tool: str) -> None:
         started = self._clock.now().timestamp()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
+from zlib import crc32
 
 from toolcrib.errors import CallFailed, ConnectionLost, NotDelivered, ToolcribError
 from toolcrib.schema.tools import ToolResult
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.workflows.engine.active_run import ActiveRun
 from toolcrib.workflows.engine.attempt_time import AttemptTime
+from toolcrib.workflows.engine.uncertain import STOP
 from toolcrib.workflows.engine.waits import Wait, WaitKey
 from toolcrib.workflows.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
 from toolcrib.workflows.ports import RunInfo
@@ -115,6 +119,37 @@ class VisitContext:
             choice=answer["choice"], values=answer.get("values") or {}, comment=answer.get("comment") or ""
         )
 
+    def held(self, server: str) -> bool:
+        return (self._short_step, _wait_number(server)) in self._execution.guard.held
+
+    async def wait_for_server(
+        self, server: str, text: str, ready: Callable[[], Coroutine[Any, Any, None]]
+    ) -> bool:
+        question = UserQuestion(text=text, choices=(STOP,), shown={"server": server})
+        key = WaitKey(self._execution.run, self._short_step, _wait_number(server))
+        seconds, waits = self.info.workflow.options.question_deadline, self._execution.waits
+        wait = await waits.open(key, self.run, "server", _content(question), seconds)
+        if wait.answered:
+            return False
+        with self.asking():
+            there = asyncio.create_task(ready())
+            await asyncio.sleep(0)  # A server that is ready now is used, whatever the deadline was.
+            answer = None if there.done() else asyncio.create_task(self._ended(wait))
+            try:
+                await asyncio.wait([each for each in (there, answer) if each], return_when="FIRST_COMPLETED")
+                found = there.done()
+            finally:
+                await cancel_and_wait(answer, there)
+        if found:
+            there.result()
+            await waits.remove(key)
+            self._execution.guard.held.discard((key.step, key.number))
+        return found
+
+    async def _ended(self, wait: Wait) -> None:
+        with suppress(TimeoutError):
+            await self._execution.waits.answer_of(wait)
+
     async def wait_until(self, moment: datetime) -> None:
         seconds = (moment - self.now()).total_seconds()
         async with self._wait("time", {"until": moment.isoformat()}, seconds) as wait:
@@ -177,8 +212,15 @@ class VisitView:
         self.node = context.node
         self.waiting = context.asking
         self.begin = context.begin
+        self.wait_for_server = context.wait_for_server
         self.take_back = context.take_back
+        self.held = context.held
         self.note = context.note
+
+
+def _wait_number(server: str) -> int:
+    """A negative one: those of other waits count from 0."""
+    return -1 - (crc32(server.encode()) >> 1)
 
 
 def _content(question: UserQuestion) -> Mapping[str, Any]:

@@ -28,7 +28,7 @@ LONGEST_SLEEP = 30.0
 """Seconds between looks at the time of day, which may be changed."""
 CHUNK = 400
 """Keys in one query."""
-ASKING = ("question", "uncertain")
+ASKING = ("question", "uncertain", "server")
 """Kinds of waits that the user ends."""
 
 
@@ -158,6 +158,10 @@ class Waits:
         sent = self._clock.now().timestamp()
         values = {"run": run, "name": name, "data": data, "sent": sent, "source": source}
         await self._database.run(lambda connection: connection.execute(events.insert().values(values)))
+
+    async def remove(self, key: WaitKey) -> None:
+        """What was waited for is there, without an answer."""
+        await self._database.run(lambda connection: connection.execute(sa.delete(waits).where(_is(key))))
 
     async def open_questions(self, root: str) -> list[Wait]:
         """The open questions of a run and of its sub-workflows."""
