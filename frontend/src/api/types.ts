@@ -2351,6 +2351,7 @@ export interface SettingSaved {
   value: unknown;
   before: unknown;
   command: string;
+  untrusted: string[];
 }
 
 export interface SettingsSetParams {
