@@ -117,6 +117,15 @@ class WorkflowRuns:
         last = None if before is None else (await self.get(before)).run
         return await engine.runs(name, state, limit=limit, before=last, asked=await self._asked())
 
+    async def latest(self, workflows: Sequence[str], each: int, waiting: int) -> builtins.list[RunRecord]:
+        """The latest runs of each of these workflows, and so many that wait; the latest first."""
+        if not self.engine.exists:
+            return []
+        engine, asked = await self.engine.view(), await self._asked()
+        found = await engine.latest(workflows, each, asked=asked)
+        found += await engine.runs(state="waiting", limit=waiting, asked=asked)
+        return sorted({run.run: run for run in found}.values(), key=lambda run: run.created, reverse=True)
+
     async def steps(self, run: str) -> Sequence[StepRecord]:
         """The steps of a run, in the order in which they began."""
         return await (await self.engine.view()).steps(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Annotated, Any
 
@@ -94,11 +95,17 @@ async def workflow_runs(
     state: RunState | None = None,
     limit: Annotated[int, Field(ge=1, le=1000)] = 50,
     before: str | None = None,
+    each: Annotated[int, Field(ge=1, le=100)] | None = None,
 ) -> RunList:
     """List runs, the latest first.
 
     `before`: the id of a run; only earlier ones are listed.
+    `each`: list the latest so many of each stored workflow, and `limit` runs that wait for the user.
     """
+    if each is not None:
+        names = await asyncio.to_thread(host.workflows.files.names)
+        shown = await host.workflows.runs.latest(names, each, limit)
+        return {"runs": [run_summary(run) for run in shown], "more": False, "failed_starts": 0}
     found = await host.workflows.runs.list(name=name, state=state, limit=limit + 1, before=before)
     listed = state in (None, "failed") and before is None
     return {

@@ -87,6 +87,9 @@ async def test_runs_of_every_state_are_listed_among_thousands_that_are_queued_an
     for state, copies in (("queued", "queued"), ("finished", "finished"), ("failed", "failed")):
         assert len([run for run in await listed(state, limit=None) if run.startswith(copies)]) == COPIES
 
+    latest = await engine.latest(["asking", "sample", "nothing"], 3)
+    assert sorted(record.workflow for record in latest) == ["asking", "sample", "sample", "sample"]
+
     seen: list[str] = []
     while page := await listed(None, limit=1000, before=seen[-1] if seen else None):
         seen += page

@@ -4,7 +4,7 @@ import { Editor } from "./editor/Editor";
 import { WorkflowList } from "./list/WorkflowList";
 import "./page.css";
 
-refreshOn("run", "workflow_show", "workflow_runs", "workflow_step", "waiting");
+refreshOn("run", "workflow_show", "workflow_runs", "workflow_step", "workflow_triggers", "waiting");
 refreshOn("workflow", "workflow_list", "workflow_get", "workflow_versions");
 
 /** All workflows, or the editor and the runs of one. */

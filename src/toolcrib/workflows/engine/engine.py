@@ -212,6 +212,13 @@ class Engine:
         return await self._reader.runs(RunSelection(workflow=workflow, state=state, **others))
 
     @answered_in_time
+    async def latest(
+        self, workflows: Sequence[str], each: int, *, asked: Collection[str] = ()
+    ) -> list[RunRecord]:
+        """The latest runs of each of these workflows."""
+        return await self._reader.latest(workflows, each, asked)
+
+    @answered_in_time
     async def with_input(self, workflow: str, name: str, value: Any) -> list[str]:
         """The active runs of a workflow whose input has this value."""
         query = possible_runs(workflow, name, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -45,6 +45,8 @@ _STATUSES = {
     state: tuple(name for name, each in _FINAL.items() if each == state) for state in set(_FINAL.values())
 }
 FEW = 2000
+TOGETHER = 100
+"""Workflows in one query; SQLite combines at most 500."""
 LAST_CHARACTER = "\U0010ffff"
 
 
@@ -104,6 +106,16 @@ class RunReader:
             if chosen.limit is None or len(rows) < chosen.limit or len(kept) == len(rows):
                 return found
             chosen = replace(chosen, limit=chosen.limit - len(kept), before=rows[-1].run)
+
+    async def latest(self, workflows: Sequence[str], each: int, asked: Collection[str]) -> list[RunRecord]:
+        """The latest runs of each of these workflows."""
+        found: list[RunRecord] = []
+        for start in range(0, len(workflows), TOGETHER):
+            query = _listed().where(runs.c.run.in_(_latest(workflows[start : start + TOGETHER], each)))
+            found += await self._runtime.database.run(
+                lambda connection, query=query: self._load(connection, query, asked)  # type: ignore[misc]
+            )
+        return found
 
     def _load(
         self, connection: sa.Connection, query: sa.Select[Any], asked: Collection[str]
@@ -196,6 +208,19 @@ def _selected(connection: sa.Connection, chosen: RunSelection) -> sa.Select[Any]
         name = runs.c.run if connection.dialect.name == "sqlite" else runs.c.run.collate("C")
         query = query.where(name >= chosen.prefix, name < chosen.prefix + LAST_CHARACTER)
     return query.order_by(created.desc(), runs.c.run).limit(chosen.limit)
+
+
+def _latest(workflows: Iterable[str], each: int) -> sa.CompoundSelect[Any]:
+    """Their ids, each workflow's by the index of its times."""
+    parts = [
+        sa.select(runs.c.run)
+        .where(runs.c.workflow == name, runs.c.parent.is_(None))
+        .order_by(runs.c.created.desc())
+        .limit(each)
+        .subquery()
+        for name in workflows
+    ]
+    return sa.union_all(*(sa.select(part.c.run) for part in parts))
 
 
 def possible_runs(workflow: str, name: str, value: Any) -> sa.Select[Any]:

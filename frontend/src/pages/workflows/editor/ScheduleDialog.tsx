@@ -2,7 +2,7 @@ import { useState, type FormEvent } from "react";
 
 import { run } from "../../../api/client";
 import { queries } from "../../../api/hooks";
-import type { TriggerShown } from "../../../api/types";
+import type { TriggerShown, TriggerStart } from "../../../api/types";
 import { notify } from "../../../app/notices";
 import { clock, day } from "../../../ui/amounts";
 import { Copy } from "../../../ui/Copy";
@@ -61,6 +61,10 @@ export function ScheduleDialog({ editor, saving, onClose }: Props) {
                     {reveal(why)}
                   </p>
                 ))}
+                {one.failed.map((start) => (
+                  <FailedStart key={start.run} start={start} onStarted={refresh} onTrouble={setTrouble} />
+                ))}
+                {one.more_failed && <p className="muted text-small">{SCHEDULE.moreFailed}</p>}
               </span>
               <span className="muted text-small num">
                 {one.next ? SCHEDULE.next(`${day(one.next)} ${clock(one.next)}`) : SCHEDULE.off}
@@ -81,6 +85,36 @@ export function ScheduleDialog({ editor, saving, onClose }: Props) {
         <NewSchedule name={name} saving={saving} onAdded={refresh} onTrouble={setTrouble} />
       </div>
     </Dialog>
+  );
+}
+
+interface FailedProps {
+  start: TriggerStart;
+  onStarted: () => void;
+  onTrouble: (trouble: unknown) => void;
+}
+
+/** A run that the trigger could not start, and why. */
+function FailedStart({ start, onStarted, onTrouble }: FailedProps) {
+  async function again() {
+    onTrouble(null);
+    try {
+      const started = await run("workflow_rerun", { run: start.run, detach: true });
+      notify(SCHEDULE.started(started.run));
+    } catch (problem) {
+      onTrouble(problem);
+    }
+    onStarted();
+  }
+  return (
+    <p className="error-text text-small" data-failed-start={start.run}>
+      {reveal(SCHEDULE.failed(`${day(start.due)} ${clock(start.due)}`, start.note))}{" "}
+      {start.startable && (
+        <button type="button" className="btn small" onClick={() => void again()}>
+          {SCHEDULE.again}
+        </button>
+      )}
+    </p>
   );
 }
 

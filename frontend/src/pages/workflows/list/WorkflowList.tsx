@@ -23,11 +23,12 @@ import { useNextStarts } from "./useNextStarts";
 import { chooseFile } from "./useImport";
 import { WorkflowTable } from "./WorkflowTable";
 
-const RUNS = 400;
+const RUNS = 14;
+const WAITING = 1000;
 
 export function WorkflowList() {
   const { data, error, refetch } = useOperation("workflow_list", {});
-  const { data: runs } = useOperation("workflow_runs", { limit: RUNS });
+  const { data: runs } = useOperation("workflow_runs", { each: RUNS, limit: WAITING });
   const next = useNextStarts();
   const [begin, setBegin] = useBegin();
   const [words, setWords] = useState("");

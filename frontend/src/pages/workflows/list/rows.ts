@@ -7,7 +7,9 @@ export interface WorkflowRow {
   workflow: WorkflowSummary;
   /** The newest first, at most 14. */
   runs: RunSummary[];
+  /** What waits for the user, else the newest. */
   latest: RunSummary | null;
+  waits: boolean;
   next: string | null;
 }
 
@@ -26,13 +28,20 @@ export function rowsOf(
     .filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(wanted))
     .map((workflow) => {
       const own = byName.get(workflow.name) ?? [];
-      return { workflow, runs: own.slice(0, SHOWN), latest: own[0] ?? null, next: next.get(workflow.name) ?? null };
+      const waiting = own.find((run) => run.state === "waiting");
+      return {
+        workflow,
+        runs: own.slice(0, SHOWN),
+        latest: waiting ?? own[0] ?? null,
+        waits: waiting !== undefined,
+        next: next.get(workflow.name) ?? null,
+      };
     })
     .sort((one, other) => rank(one) - rank(other) || one.workflow.name.localeCompare(other.workflow.name));
 }
 
 /** What waits for the user comes first, then what runs. */
-function rank({ latest }: WorkflowRow): number {
-  if (latest?.state === "waiting") return 0;
+function rank({ waits, latest }: WorkflowRow): number {
+  if (waits) return 0;
   return latest && !isOver(latest.state) ? 1 : 2;
 }

@@ -34,12 +34,18 @@ export function RunsTab({ editor, graph, shown, id }: Props) {
   const [comparing, setComparing] = useState(false);
   if (error) return <ErrorBox error={error} />;
   if (!data) return <Loading rows={3} height={44} />;
-  if (data.runs.length === 0) return <p className="secondary panel-note">{RUNS.none}</p>;
+  const failed = data.failed_starts > 0 && (
+    <p className="error-text text-small">{RUNS.notStarted(data.failed_starts)}</p>
+  );
+  if (data.runs.length === 0) {
+    return <div className="panel-body">{failed || <p className="secondary panel-note">{RUNS.none}</p>}</div>;
+  }
   const toggle = (run: string) =>
     setChosen(chosen.includes(run) ? chosen.filter((one) => one !== run) : [...chosen, run].slice(-2));
   const [a, b] = chosen;
   return (
     <div className="panel-body">
+      {failed}
       {shown && (
         <div className="row wrap">
           <button type="button" className="btn small" onClick={() => void again(name, shown.run.run, null)}>
@@ -75,6 +81,7 @@ export function RunsTab({ editor, graph, shown, id }: Props) {
           {RUNS.older}
         </button>
       )}
+      {data.more && limit >= 1000 && <p className="muted text-small">{RUNS.latest(name)}</p>}
       {comparing && a !== undefined && b !== undefined && (
         <CompareDialog a={a} b={b} graph={graph} onClose={() => setComparing(false)} />
       )}

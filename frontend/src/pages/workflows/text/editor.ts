@@ -131,5 +131,9 @@ export const SCHEDULE = {
   next: (time: string) => `next ${time}`,
   off: "off",
   saved: "Saved the schedule.",
+  failed: (time: string, why: string) => `Not started at ${time}: ${why}`,
+  again: "Start now",
+  started: (run: string) => `Started run ${run}.`,
+  moreFailed: "There are more: toolcrib workflow triggers",
   types: { schedule: "Schedule", webhook: "Webhook", folder: "Watched folder" } as Record<string, string>,
 };

@@ -5,6 +5,9 @@ import { plural } from "../../../ui/amounts";
 export const RUNS = {
   none: "No runs yet.",
   older: "Older runs",
+  latest: (name: string) =>
+    `These are the latest 1,000 runs. Earlier ones: toolcrib workflow runs ${name} --before RUN`,
+  notStarted: (count: number) => `${plural(count, "start")} by triggers failed. “Start by itself” shows why.`,
   more: "Actions",
   open: "Open",
   compare: "Compare",
