@@ -3298,6 +3298,7 @@ export interface WorkflowRunsParams {
   state?: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled" | null;
   limit?: number;
   before?: string | null;
+  each?: number | null;
 }
 
 export interface WorkflowSaveParams {
