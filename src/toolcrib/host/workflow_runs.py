@@ -249,8 +249,8 @@ class WorkflowRuns:
         return found
 
     async def _look_up(self, engine: Engine, run: str, asked: Collection[str]) -> RunRecord:
-        chosen = {"limit": 1} if run == "last" else {"limit": 2, "prefix": run}
-        matching = await engine.runs(asked=asked, **chosen)
+        last = run == "last"
+        matching = await engine.runs(limit=1 if last else 2, prefix="" if last else run, asked=asked)
         if len(matching) == 1:
             return matching[0]
         if not matching:

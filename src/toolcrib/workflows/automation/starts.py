@@ -121,9 +121,11 @@ class RunStarter:
         if record is None:
             raise NotFound(f"{run} is no start that failed, or its event is no longer stored.")
         activation = await self._activation(record.workflow, record.trigger)
-        assessment = activation and await assess(self._source, activation)
-        if assessment is None or assessment.status != "on":
-            reason = (assessment and assessment.reason) or "It is off."
+        assessment = (
+            Assessment(status="off") if activation is None else await assess(self._source, activation)
+        )
+        if assessment.status != "on":
+            reason = assessment.reason or "It is off."
             hint = f"See: toolcrib workflow triggers {record.workflow}"
             raise UsageError(f"The trigger {record.trigger} starts nothing now: {reason}", hint=hint)
         await self._store.settle(run, "pending", self._clock.now())

@@ -206,10 +206,20 @@ class Engine:
 
     @answered_in_time
     async def runs(
-        self, workflow: str | None = None, state: RunState | None = None, **others: Any
+        self,
+        workflow: str | None = None,
+        state: RunState | None = None,
+        *,
+        limit: int | None = 50,
+        before: str | None = None,
+        prefix: str = "",
+        asked: Collection[str] = (),
     ) -> list[RunRecord]:
-        """The latest runs first."""
-        return await self._reader.runs(RunSelection(workflow=workflow, state=state, **others))
+        """The latest runs first; see `RunSelection`."""
+        chosen = RunSelection(
+            workflow=workflow, state=state, limit=limit, before=before, prefix=prefix, asked=asked
+        )
+        return await self._reader.runs(chosen)
 
     @answered_in_time
     async def latest(

@@ -196,7 +196,8 @@ def _selected(connection: sa.Connection, chosen: RunSelection) -> sa.Select[Any]
         same = sa.and_(created == last, runs.c.run > chosen.before)
         query = query.where(sa.or_(created < last, same))
     if chosen.state is not None:
-        column, statuses = status.c.status, _STATUSES.get(chosen.state, ACTIVE_STATUSES)
+        column: sa.ColumnElement[str] = status.c.status
+        statuses = _STATUSES.get(chosen.state, ACTIVE_STATUSES)
         if connection.dialect.name == "sqlite":
             # It has no statistics. An expression keeps it from using the index of the column.
             if chosen.state not in _STATUSES or _are_few(connection, statuses):
