@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -137,7 +137,7 @@ class ApprovalAnswer:
     """Who answered; empty if it is the one who asked, or unknown."""
     host: str = ""
     """The machine on which it was answered, if it was another one."""
-    waited: float = 0.0
+    waited: float = field(default=0.0, compare=False)
     """Seconds after which a stored question was answered."""
 
 
