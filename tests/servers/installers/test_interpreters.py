@@ -68,6 +68,7 @@ async def test_a_package_that_needs_another_python_gets_it(
     plan = await installations.plan("pypi:tiny-server", "tiny")
 
     version = here[1] if here else NEXT
+    minor = ".".join(version.split(".")[:2])
     assert plan.options.needed_python == version
     assert plan.runtimes == (() if here else (f"Python {version} (about 30 MB)",))
     if here is None:  # uv would have to fetch one, and has no network in a test
@@ -77,7 +78,31 @@ async def test_a_package_that_needs_another_python_gets_it(
     installed = await installations.apply(plan)
     assert (await tell("tiny", plan.entry))["version"] == "1.0.0"
     assert installed.record.options.needed_python == version
-    assert list(installed.folder.glob(f"venv/lib/python{version}"))
+    assert list(installed.folder.glob(f"venv/lib/python{minor}"))
+
+
+async def test_a_floor_with_a_patch_number_is_met_by_the_release_that_is_installed(
+    installations: Installations, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
+) -> None:
+    context = InstallContext(
+        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ)
+    )
+    here = await find_python(context, PythonRange(f">={NEXT}"))
+    assert here is not None, "another Python is needed; see scripts/test-needs.sh"
+    wheel(tool_catalog, python=f">={here[1]}")
+
+    plan = await installations.plan("pypi:tiny-server", "tiny")
+
+    assert plan.options.needed_python == here[1]
+    assert plan.runtimes == ()
+    minor = ".".join(here[1].split(".")[:2])
+    chosen = await installations.plan("pypi:tiny-server", "tiny", Options(python=minor))
+    assert chosen.version == "1.0.0"
+
+
+def test_a_floor_with_a_patch_number_is_a_version_that_exists() -> None:
+    assert PythonRange(">=3.12.1").lowest() == "3.12.1"
+    assert PythonRange(">=3.12.1,<4").lowest(["3.12.1"]) == "3.13"
 
 
 async def test_the_python_is_kept_for_an_update(installations: Installations, tool_catalog: Path) -> None:
@@ -133,6 +158,24 @@ async def test_a_package_whose_versions_were_all_yanked_is_called_yanked(
     page.write_text(f'<a href="{file.as_uri()}" data-yanked="broken">{file.name}</a>')
     for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
         del environ[name]
+    environ["PIP_INDEX_URL"] = (tmp_path / "index").as_uri()
+
+    with pytest.raises(NotFound, match="yanked") as caught:
+        await installations.plan("pypi:tiny-server", "tiny")
+
+    assert "allow-build" not in caught.value.hint
+
+
+async def test_a_package_without_wheels_whose_versions_were_all_yanked_is_called_yanked(
+    installations: Installations, environ: dict[str, str], tmp_path: Path
+) -> None:
+    page = tmp_path / "index" / "tiny-server" / "index.html"
+    page.parent.mkdir(parents=True)
+    source = page.with_name("tiny_server-1.0.0.tar.gz")
+    source.write_bytes(b"never read")
+    page.write_text(f'<a href="{source.as_uri()}" data-yanked="superseded">{source.name}</a>')
+    for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
+        environ.pop(name, None)
     environ["PIP_INDEX_URL"] = (tmp_path / "index").as_uri()
 
     with pytest.raises(NotFound, match="yanked") as caught:

@@ -10,14 +10,14 @@ import asyncio
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.serverkit.extras.index_settings import reasons
 from toolcrib.servers.installers.engine import archives
-from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.contract import BROKEN, InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.files import check_present, file_digest
 from toolcrib.servers.installers.engine.node import (
     NodeRuntime,
@@ -339,7 +339,16 @@ async def _npm(
     done = await context.runner.run(line, cwd=folder, env=env, private=private, on_line=on_line)
     if done.code == 0:
         return done.out
-    raise _failure(done.errors, context.offline)
+    raise _failure(done.errors, context.offline, _asked_for(folder))
+
+
+def _asked_for(folder: Path) -> frozenset[str]:
+    """The packages that the project in a folder names itself."""
+    try:
+        project = json.loads((folder / "package.json").read_bytes())
+        return frozenset(project.get("dependencies", ()))
+    except (OSError, ValueError, AttributeError):
+        return frozenset()
 
 
 def _path(context: InstallContext, node: NodeRuntime) -> str:
@@ -352,7 +361,13 @@ _ASIDE = re.compile(
 """npm output other than the reason: its log file and its usage."""
 
 
-def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound:
+_MISSING = re.compile(r"(?:found for |resource ')(@?[\w.-]+(?:/[\w.-]+)?)@")
+"""The package that npm misses, in its two sentences for that."""
+
+
+def _failure(
+    errors: tuple[str, ...], offline: bool, asked_for: Collection[str] = ()
+) -> InstallFailed | NotFound:
     lines = [line.removeprefix("npm error").strip() for line in errors if line.startswith("npm error")]
     code = next((line.split()[1] for line in lines if line.startswith("code ")), "")
     # Lines after `Usage:` are never the reason.
@@ -361,6 +376,9 @@ def _failure(errors: tuple[str, ...], offline: bool) -> InstallFailed | NotFound
     if code == "EUSAGE" and any("from lock file" in line for line in lines):
         return _LockIncomplete(f"The lock is incomplete. {said}")
     if code in ("E404", "ETARGET"):
+        missing = next((match[1] for line in lines if (match := _MISSING.search(line))), "")
+        if missing and asked_for and missing not in asked_for:
+            return NotFound(f"{missing}, which it depends on, is not in the registry. {said}", hint=BROKEN)
         return NotFound(
             f"No such package or version in the registry. {said}", hint="Check the name and version."
         )

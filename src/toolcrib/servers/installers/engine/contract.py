@@ -43,6 +43,10 @@ def no_progress(step: InstallProgress) -> None:
     """Ignores the report."""
 
 
+BROKEN = "Only its author can repair this; an earlier version may work: NAME@VERSION or NAME==VERSION."
+"""The hint for a package whose own dependencies cannot be had."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class InstallContext:
     """Settings and services for one installation."""

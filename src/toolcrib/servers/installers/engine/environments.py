@@ -7,14 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.serverkit.extras.index_settings import index_settings, reasons
 from toolcrib.servers.installers.engine.archives import WheelContent, normal_name, read_installed
-from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
+from toolcrib.servers.installers.engine.contract import BROKEN, InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.files import file_digest
 from toolcrib.servers.installers.engine.plan import Options
 from toolcrib.servers.installers.engine.start_hooks import added_hooks, hook_remarks, replaced, snapshot
@@ -27,6 +27,7 @@ from toolcrib.servers.installers.engine.uv import (
     interpreter,
     missing_python,
     ranges_in,
+    releases_of,
 )
 
 LOCK_FILE = "requirements.lock"
@@ -40,6 +41,10 @@ _DECLARED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[\w,. -]*\])?\s*(?:[(
 _UNSAFE = re.compile(r"\$\{|\s-|[\x00-\x1f\\]")
 """Variables, options and further lines, which a requirements file may have and a requirement may not."""
 _YANKED = re.compile(r"\b(?:is|are|was|were) yanked\b", re.IGNORECASE)
+_DEPENDENCY_MISSING = re.compile(
+    r"depends on .*(?:not found in the package registry|no version of)", re.DOTALL
+)
+_VERSION = re.compile(r"\d+(?:\.\d+){0,2}")
 MOST_PYTHONS = 3
 """The most other Python versions tried for one package."""
 _NO_WHEEL = re.compile(
@@ -55,6 +60,14 @@ class Resolved:
     options: Options
     runtimes: tuple[str, ...] = ()
     """The Python to download first."""
+
+
+class Yanked(NotFound):
+    """All versions were withdrawn by their authors."""
+
+
+class SourceOnly(InstallFailed):
+    """A package has no wheel, and may not be built."""
 
 
 class WrongPython(InstallFailed):
@@ -106,11 +119,7 @@ async def _with_python(
 
 async def _to_fetch(context: InstallContext, options: Options) -> tuple[str, ...]:
     version = options.needed_python
-    if (
-        version is None
-        or options.python is not None
-        or await find_python(context, PythonRange(f"=={version}.*"))
-    ):
+    if version is None or options.python is not None or await find_python(context, releases_of(version)):
         return ()
     return (f"Python {version} (about 30 MB)",)
 
@@ -124,9 +133,25 @@ async def compile_lock(
     also = [_requirement(requirement) for requirement in options.also] if dependencies else []
     (scratch / "wanted.in").write_text("\n".join([wanted, *also, ""]))
     form = ["--quiet", "--generate-hashes", "--no-header", "--no-annotate", "--no-emit-index-url"]
-    words = ["compile", *form, *build_rules(options), *_for_python(options)]
-    more = [] if dependencies else ["--no-deps"]
-    return await run_uv(context, scratch, [*words, *more, "wanted.in"])
+    more = [*await _for_python(context, options), *([] if dependencies else ["--no-deps"]), "wanted.in"]
+    try:
+        return await run_uv(context, scratch, ["compile", *form, *build_rules(options), *more])
+    except SourceOnly as error:
+        raise await _withdrawn(context, scratch, ["compile", *form, *more]) or error from None
+
+
+async def _withdrawn(context: InstallContext, scratch: Path, words: list[str]) -> NotFound | None:
+    """The error if the versions without a wheel were all yanked, which uv says only where it may build.
+
+    Offline, it knows the index from the run before and has nothing that it could build.
+    """
+    try:
+        await run_uv(replace(context, offline=True), scratch, words)
+    except Yanked as error:
+        return error
+    except InstallFailed:
+        pass
+    return None
 
 
 async def fetch_wheel(
@@ -135,7 +160,7 @@ async def fetch_wheel(
     """The metadata of one package of the lock."""
     (scratch / OWN_LOCK).write_text(only(lock, name))
     words = ["install", "--quiet", "--no-deps", "--require-hashes", *build_rules(options)]
-    place = [*_for_python(options), "--target", "own", "--requirements", OWN_LOCK]
+    place = [*await _for_python(context, options), "--target", "own", "--requirements", OWN_LOCK]
     await run_uv(context, scratch, [*words, *place])
     return read_installed(scratch / "own", name)
 
@@ -188,14 +213,15 @@ def _without_build(options: Options, name: str) -> Options:
 
 async def _make_venv(context: InstallContext, folder: Path, options: Options) -> None:
     needed = options.needed_python if options.python is None else None
-    python = await interpreter(context, needed) if needed else python_of(options)
-    if needed and python == needed:
+    python = await interpreter(context, needed) if needed else await _chosen(context, options)
+    fetched = needed is not None and needed.startswith(python)
+    if fetched:
         context.progress(InstallProgress("runtime", f"Python {needed}"))
     offline = ["--offline", "--no-python-downloads"] if context.offline else []
     venv = [find_uv(context), "venv", "--quiet", "--no-project", *offline, "--python", python]
     done = await context.runner.run([*venv, str(folder / "venv")], cwd=folder)
-    if done.code and needed and python == needed:
-        raise missing_python(needed, PythonRange(f"=={needed}.*"), reasons(done.errors))
+    if done.code and needed and fetched:
+        raise missing_python(python, PythonRange(f"=={python}.*"), reasons(done.errors))
     if done.code:
         raise InstallFailed(f"The environment could not be created. {reasons(done.errors)}")
 
@@ -228,16 +254,17 @@ def build_rules(options: Options) -> list[str]:
     return ["--only-binary", ":all:", *allowed]
 
 
-def _for_python(options: Options) -> list[str]:
+async def _for_python(context: InstallContext, options: Options) -> list[str]:
     """Resolving needs no interpreter of that version, unless building from source."""
     if options.python is None and options.needed_python and not options.allow_build:
         return ["--python", sys.executable, "--python-version", options.needed_python]
-    return ["--python", python_of(options)]
+    return ["--python", await _chosen(context, options)]
 
 
-def python_of(options: Options) -> str:
-    """The Python of the environment."""
-    return options.python or options.needed_python or sys.executable
+async def _chosen(context: InstallContext, options: Options) -> str:
+    """The Python of the environment; of a version, the installed one, which uv may not know."""
+    chosen = options.python or options.needed_python or sys.executable
+    return await interpreter(context, chosen) if _VERSION.fullmatch(chosen) else chosen
 
 
 def pinned(lock: str) -> dict[str, str]:
@@ -273,7 +300,7 @@ def _failure(errors: Sequence[str], offline: bool) -> InstallFailed | NotFound:
     if wanted:
         return WrongPython(said, wanted)
     if _YANKED.search(said):
-        return NotFound(
+        return Yanked(
             f"All matching versions were yanked by their authors. {said}",
             hint="Choose another package, or name the yanked version explicitly: NAME==VERSION.",
         )
@@ -282,10 +309,12 @@ def _failure(errors: Sequence[str], offline: bool) -> InstallFailed | NotFound:
             f"Some packages are not in the local cache. {said}", hint="Try again without --offline."
         )
     if _NO_WHEEL.search(said):
-        return InstallFailed(
+        return SourceOnly(
             f"A package must be built from source, which runs its code. {said}",
             hint="If you trust it, allow it with --allow-build NAME.",
         )
+    if _DEPENDENCY_MISSING.search(said):
+        return NotFound(f"A package that it depends on is not in the index. {said}", hint=BROKEN)
     if "not found in the package registry" in said or "no version of" in said:
         return NotFound(
             f"No such package or version in the index. {said}", hint="Check the name and version."

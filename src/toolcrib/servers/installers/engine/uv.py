@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +49,19 @@ class PythonRange:
         """Whether a version is in range; `3.13` means its newest release."""
         return all(_fits(version, *bound) for bound in _bounds(self.text))
 
-    def lowest(self) -> str | None:
-        """The oldest version in range from ours on, else the newest older one."""
+    def lowest(self, tried: Iterable[str] = ()) -> str | None:
+        """The oldest version in range from ours on, else the newest older one; `3.12.1` if not every 3.12 is.
+
+        Not one of a minor version that was tried.
+        """
         ours = sys.version_info[1]
+        seen = {_minor(version) for version in tried}
         minors = [*range(ours, NEWEST), *range(ours - 1, OLDEST - 1, -1)]
-        return next((f"3.{minor}" for minor in minors if self.accepts((3, minor))), None)
+        return next((self._oldest(m) for m in minors if f"3.{m}" not in seen and self.accepts((3, m))), None)
+
+    def _oldest(self, minor: int) -> str:
+        patch = next((patch for patch in range(NEWEST) if self.accepts((3, minor, patch))), 0)
+        return f"3.{minor}.{patch}" if patch else f"3.{minor}"
 
 
 def ranges_in(lines: Iterable[str]) -> tuple[PythonRange, ...]:
@@ -71,24 +79,31 @@ def fits_ours(wanted: PythonRange) -> bool:
 
 
 async def choose_version(
-    context: InstallContext, wanted: Iterable[PythonRange], tried: Iterable[str] = ()
+    context: InstallContext, wanted: Iterable[PythonRange], tried: Collection[str] = ()
 ) -> str:
-    """The version to use, such as `3.13`, preferring an installed one; raises `InstallFailed`."""
+    """The version to use, preferring an installed one, such as `3.13.0`; raises `InstallFailed`."""
     ranges = tuple(wanted)
     together = PythonRange(",".join(versions.text for versions in ranges))
     choices = [together, *ranges] if together.lowest() else list(ranges)
     for versions in choices:
-        found = await find_python(context, versions)
-        if found and found[1] not in tried:
+        found = await find_python(context, versions, tried)
+        if found:
             return found[1]
-    version = next((low for versions in choices if (low := versions.lowest()) and low not in tried), None)
+    version = next((low for versions in choices if (low := versions.lowest(tried))), None)
+    if version is None and tried:
+        raise InstallFailed(
+            f"It needs Python {together.text}, and could not be resolved for {' or '.join(tried)}.",
+            hint="Choose another version of the package, or a Python with --python VERSION.",
+        )
     if version is None or not may_fetch(context):
         raise missing_python(version, together if together.lowest() else ranges[0])
     return version
 
 
-async def find_python(context: InstallContext, wanted: PythonRange) -> tuple[str, str] | None:
-    """An installed interpreter in range, and its version as `3.13`."""
+async def find_python(
+    context: InstallContext, wanted: PythonRange, tried: Collection[str] = ()
+) -> tuple[str, str] | None:
+    """An installed interpreter in range that was not tried, and its version, such as `3.13.0`."""
     line = [
         find_uv(context),
         "python",
@@ -102,15 +117,25 @@ async def find_python(context: InstallContext, wanted: PythonRange) -> tuple[str
     candidates = [done.out.strip()] if done.code == 0 and done.out.strip() else []
     for program in (*candidates, *_managed_pythons(context)):
         version = await _version(context, program)
-        if version and wanted.accepts(version):
-            return program, f"{version[0]}.{version[1]}"
+        text = ".".join(map(str, version or ()))
+        if version and wanted.accepts(version) and text not in tried:
+            return program, text
     return None
 
 
+def releases_of(version: str) -> PythonRange:
+    """This release of Python and the later ones of its minor version."""
+    return PythonRange(f">={version},=={_minor(version)}.*")
+
+
 async def interpreter(context: InstallContext, version: str) -> str:
-    """The value for `uv --python`: the path of an installed one, else the version."""
-    found = await find_python(context, PythonRange(f"=={version}.*"))
-    return found[0] if found else version
+    """The value for `uv --python`: the path of an installed one, else the minor version, to be fetched."""
+    found = await find_python(context, releases_of(version))
+    return found[0] if found else _minor(version)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def may_fetch(context: InstallContext) -> bool:
