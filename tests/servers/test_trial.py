@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,15 @@ async def test_a_silent_server_fails_with_the_deadline(connector: Connector, pup
     assert outline(trial) == [("resolve", True), ("spawn", True), ("handshake", False)]
     assert trial.steps[2].detail == "No answer within 0.5 s."
     assert "timeouts.start" in trial.steps[2].hint
+
+
+async def test_a_server_that_is_not_ready_in_time_is_quoted(connector: Connector):
+    code = (
+        "import sys, time; print('error: cannot reach the hub', file=sys.stderr, flush=True); time.sleep(600)"
+    )
+    slow = entry(3.0, command=sys.executable, args=["-c", code])
+    trial = await try_server(connector, slow)
+    assert trial.steps[-1].detail == "No answer within 3 s. Last output: error: cannot reach the hub"
 
 
 async def test_a_server_that_refuses_the_handshake_is_quoted(connector: Connector, puppet):

@@ -216,6 +216,7 @@ async def build_core(
         listener=server_events,
         call_wait=settings.call_wait,
         liveness_interval=settings.liveness_interval,
+        log_path=paths.server_log,
     )
     server_events.pool = Pool(
         connector=connector.opener,

@@ -13,9 +13,10 @@ from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.health import FLOODS, watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.processes.child import shortage_of
+from toolcrib.servers.processes.exit_errors import log_size, slow_start
 from toolcrib.servers.processes.orphans import signal_group
 from toolcrib.servers.sessions.negotiation import Era
-from toolcrib.servers.sessions.session import Session, slow_start_hint
+from toolcrib.servers.sessions.session import NoHandshake, Session
 from toolcrib.servers.starts import StartSlot
 from toolcrib.servers.tool_list import ListRefresher
 from toolcrib.tasks import being_cancelled
@@ -111,6 +112,8 @@ class Connection:
 
     async def _start(self, stack: AsyncExitStack, era: Era | None) -> tuple[Session, list[Any]]:
         name, patience = self._entry.name, self._entry.start_timeout
+        log = self._with.log_path(name)
+        before = log_size(log)
         async with self._with.slots.taken() as self._slot:
             try:
                 async with asyncio.timeout(patience):
@@ -120,7 +123,9 @@ class Connection:
                 message = f"{name} was not ready within {patience:g} s."
                 if self._floods:
                     raise StartFailed(f"{message} {FLOODS}") from None
-                raise StartFailed(message, hint=slow_start_hint(name)) from None
+                raise slow_start(name, message, log, before) from None
+            except NoHandshake as error:
+                raise slow_start(name, error.message, log, before) from None
 
     async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from toolcrib.clock import Clock
@@ -78,6 +80,8 @@ class SupervisorContext:
     call_wait: float = 5.0
     """Seconds a call waits for a restarting server."""
     liveness_interval: float = 30.0
+    log_path: Callable[[str], Path] = lambda server: Path(os.devnull)
+    """The log of a server, which explains a start that takes too long."""
 
 
 class _NullListener:

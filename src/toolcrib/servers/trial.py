@@ -7,13 +7,15 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from toolcrib.config.secret_detection import without_secrets
-from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
+from toolcrib.errors import ConnectionLost, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
-from toolcrib.servers.sessions.session import Session, connect, converse, new_peer, slow_start_hint
+from toolcrib.servers.processes.exit_errors import log_size, slow_start
+from toolcrib.servers.sessions.session import NoHandshake, Session, connect, converse, new_peer
 from toolcrib.servers.transport import traits_of
 
 Result = TypeVar("Result")
@@ -45,7 +47,7 @@ async def try_server(
     """Run the steps until one fails; the server is closed afterwards."""
     trial = TrialResult()
     try:
-        await _steps(connector, entry, _StepRunner(trial, entry, on_step))
+        await _steps(connector, entry, _StepRunner(trial, entry, connector.log_path(entry.name), on_step))
     except ToolcribError as error:
         trial.error = error
     return trial
@@ -90,9 +92,12 @@ async def _handshake(
 class _StepRunner:
     """Runs steps with the start timeout and records them."""
 
-    def __init__(self, trial: TrialResult, entry: ServerEntry, on_step: Callable[[StepResult], None]) -> None:
+    def __init__(
+        self, trial: TrialResult, entry: ServerEntry, log: Path, on_step: Callable[[StepResult], None]
+    ) -> None:
         self.trial = trial
         self._entry = entry
+        self._log, self._log_before = log, log_size(log)
         self._on_step = on_step
 
     async def run(self, name: str, work: Awaitable[Result], detail: Callable[[Result], str]) -> Result:
@@ -100,10 +105,9 @@ class _StepRunner:
         try:
             async with asyncio.timeout(self._entry.start_timeout):
                 result = await work
-        except TimeoutError:
-            error = StartFailed(
-                f"No answer within {self._entry.start_timeout:g} s.", hint=slow_start_hint(self._entry.name)
-            )
+        except (TimeoutError, NoHandshake):
+            message = f"No answer within {self._entry.start_timeout:g} s."
+            error = slow_start(self._entry.name, message, self._log, self._log_before)
             self._record_failure(name, began, error)
             raise error from None
         except ToolcribError as error:

@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
+from toolcrib.servers.processes.exit_errors import slow_start_hint
 from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import MAX_RESULT_VALUES, Measured
 from toolcrib.servers.sessions.handlers import Handlers
@@ -295,9 +296,8 @@ class _Answerer:
         self._on_notice(method, params)
 
 
-def slow_start_hint(server: str) -> str:
-    """The hint for a server that was not ready in time."""
-    return f"See `toolcrib logs {server}`; raise timeouts.start if the server is just slow."
+class NoHandshake(StartFailed):
+    """The server did not answer the handshake in time."""
 
 
 def _ignore(method: str, params: dict[str, Any]) -> None:
@@ -355,7 +355,7 @@ async def converse(
                 hint=error.hint or f"See `toolcrib logs {server}`.",
             ) from None
         except (TimeoutError, CallTimeout):
-            raise StartFailed(
+            raise NoHandshake(
                 f"{server} did not answer the handshake within {timeout:g} s.",
                 hint=slow_start_hint(server),
             ) from None
