@@ -30,6 +30,36 @@ def test_each_shell_has_a_script(toolcrib: CommandLine, shell: str) -> None:
     assert f"_TOOLCRIB_COMPLETE={shell}_complete" in answer.out
 
 
+@pytest.mark.parametrize(
+    ("shell", "changed"),
+    [("bash", "compopt -o nospace"), ("zsh", "compadd -U -S ''"), ("fish", 'string split -m 1 ","')],
+)
+def test_a_completed_parameter_is_followed_by_its_value(
+    toolcrib: CommandLine, shell: str, changed: str
+) -> None:
+    assert changed in toolcrib("completion", shell).out
+
+
+def test_bash_puts_no_space_after_a_parameter(toolcrib: CommandLine) -> None:
+    script = toolcrib("completion", "bash").out
+    program = """
+complete() { :; }
+compopt() { echo "compopt $2"; }
+toolcrib() { :; }
+env() { printf 'plain,a=\\n'; }
+%s
+COMP_WORDS=(toolcrib call demo__divide a); COMP_CWORD=3
+_toolcrib_completion toolcrib
+echo "${COMPREPLY[@]}"
+env() { printf 'plain,call\\n'; }
+COMPREPLY=()
+_toolcrib_completion toolcrib
+echo "${COMPREPLY[@]}"
+"""
+    done = subprocess.run(["bash", "-c", program % script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["compopt nospace", "a=", "call"]
+
+
 def test_the_bash_script_is_one_that_bash_reads(toolcrib: CommandLine) -> None:
     bash = shutil.which("bash")
     assert bash is not None

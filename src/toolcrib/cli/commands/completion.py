@@ -12,6 +12,26 @@ from toolcrib.cli.output import say_exactly
 from toolcrib.cli.surface import Surface
 
 SHELLS = ("bash", "zsh", "fish")
+_CHANGES = {
+    "bash": (
+        "    return 0\n",
+        "    # After `name=` and `vendor:` the value follows without a space.\n"
+        "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=:] ]] && compopt -o nospace\n"
+        "    return 0\n",
+    ),
+    "zsh": (
+        "        compadd -U -V unsorted -a completions\n",
+        "        # After `name=` and `vendor:` the value follows without a space.\n"
+        "        local -a open\n"
+        "        open=(${(M)completions:#*[=:]})\n"
+        "        completions=(${completions:#*[=:]})\n"
+        "        (( $#open )) && compadd -U -S '' -V unsorted -a open\n"
+        "        (( $#completions )) && compadd -U -V unsorted -a completions\n",
+    ),
+    # A description may contain commas.
+    "fish": ('string split "," $completion', 'string split -m 1 "," $completion'),
+}
+"""What click's script for a shell is changed to."""
 _VARIABLE = "_TOOLCRIB_COMPLETE"
 
 
@@ -35,7 +55,7 @@ def command(surface: Surface, shell: str | None) -> None:
     found = get_completion_class(chosen)
     assert found is not None
     # Not the class's own `source`: the one for bash starts bash to check its version.
-    script = ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE))
+    script = ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE)).replace(*_CHANGES[chosen])
     if not surface.answer({"shell": chosen, "script": script}):
         say_exactly(script)
 
