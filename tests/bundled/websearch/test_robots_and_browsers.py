@@ -144,6 +144,22 @@ async def test_a_page_made_by_scripts_is_rendered_and_reaches_nothing_but_the_we
     assert set(website.paths()) == {"/app", "/app.js", "/data.json"}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div id=viewport-7></div><script>draw()</script>",
+        "<p>Loading</p><div id=stage></div><script>draw()</script><script>more()</script>",
+        "<custom-app></custom-app><script src=/app.js></script>",
+    ],
+)
+async def test_a_page_without_text_and_with_any_script_is_recognised(
+    web: Any, website: Website, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    monkeypatch.setattr(browser, "is_available", lambda: False)
+    found = await web.read(website.put("/drawn", f"<html><body>{body}</body></html>"))
+    assert "It needs a browser" in found["note"]
+
+
 async def test_a_short_page_without_scripts_needs_no_browser(web: Any, website: Website) -> None:
     found = await web.read(website.put("/short", "<html><body><h1>Hi</h1><p>Short.</p></body></html>"))
     assert (found["text"], found["note"]) == ("# Hi\n\nShort.", "")

@@ -31,7 +31,7 @@ def read(document: WebDocument) -> Extract:
     tree, problem = parse(decode(document.content, document.charset))
     extract = _metadata(tree)
     extract.note = problem
-    scripted = _runs_scripts(tree)
+    has_scripts, scripted = next(tree.iter("script"), None) is not None, _runs_scripts(tree)
     document = replace(document, url=_address_of_links(tree, document.url))
     strip_hidden(tree)
     if document.mode == "raw":
@@ -42,7 +42,7 @@ def read(document: WebDocument) -> Extract:
         extract.text, extract.links = _rendered(tree, content, document)
     if problem and not extract.text:
         raise Unreadable(problem)
-    extract.needs_browser = scripted and len(extract.text) < _LITTLE_TEXT
+    extract.needs_browser = len(extract.text) < (_LITTLE_TEXT if scripted else 1) and has_scripts
     return extract
 
 
@@ -151,9 +151,9 @@ def _runs_scripts(tree: Any) -> bool:
     """True if scripts build the page: an empty element that they fill, or a text that asks to enable them."""
     if next(tree.iter("script"), None) is None:
         return False
-    if any(
-        _SCRIPT_ROOTS.match(element.get("id", "")) for element in tree.iter("div", "main", "section", "body")
-    ):
-        return True
+    for element in tree.iter("div", "main", "section", "article", "body"):
+        name, empty = element.get("id", ""), not len(element) and not (element.text or "").strip()
+        if _SCRIPT_ROOTS.match(name) or (name and empty):
+            return True
     asked = " ".join("".join(element.itertext()).lower() for element in tree.iter("noscript"))
     return "javascript" in asked or len(list(tree.iter("script"))) > 2
