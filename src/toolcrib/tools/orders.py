@@ -3,70 +3,167 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 DISREGARD = "tells the model to disregard other instructions"
 SECRECY = "asks for something to be kept from the user"
+OTHER_TOOLS = "tells the model when to use other tools"
+PRIVATE = "asks for private files or keys"
+SYSTEM = "imitates a system message"
+CONVERSATION = "asks for the conversation"
 
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (what, re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE))
-    for what, pattern in (
-        (
-            DISREGARD,
-            r"\b(?:ignor(?:e|ing)|disregard|forget|override|overrul\w*|pay\s+no\s+attention\s+to|set\s+aside|abandon|"
-            r"do\s+not\s+(?:follow|obey)|stop\s+(?:following|obeying))\b.{0,30}"
-            r"\b(?:previous|prior|above|earlier|other|system|all|any|your|everything|existing|original|initial)\b"
-            r".{0,25}\b(?:instruction|prompt|rule|message|polic|guideline|directive|command|constraint|restriction)"
-            r"|\bignor(?:e|ing)\s+(?:everything|all|anything)\s+(?:above|before|you|that\s+(?:came|was))"
-            r"|\b(?:these|the\s+following|this)\b.{0,30}\b(?:take[s]?\s+precedence|override[s]?|supersede[s]?)\b.{0,40}"
-            r"\b(?:instruction|prompt|rule|polic|guideline|everything|anything|all)"
-            r"|\b(?:more\s+important|higher\s+priority|priority)\s+(?:than|over)\b.{0,30}"
-            r"\b(?:user|instruction|prompt|request|other|anything)"
-            r"|\b(?:even\s+if|regardless\s+of|no\s+matter)\b.{0,20}\b(?:user|they|he|she)\b.{0,20}"
-            r"\b(?:ask|sa(?:y|id)|request|instruct|want|tell|object|refus|declin)",
-        ),
-        (
-            SECRECY,
-            r"\b(?:do not|don['\u2019]?t|never|without|no need to|avoid|must not|should not)\b.{0,20}"
-            r"\b(?:tell|inform|mention"
-            r"|notify|reveal|show|alert|ask|disclos|report|explain|expos)(?:e|ing)?\b.{0,40}\b(?:user|human|person|anyone|people)\b"
-            r"|\b(?:keep|hide|conceal|withhold)\b.{0,30}\b(?:from|between)\b.{0,20}\b(?:user|human|person|anyone|us)\b"
-            r"|\bwithout\s+(?:the\s+|their\s+)?(?:user|human|person|anyone|their|them)(?:['\u2019]s)?\s+"
-            r"(?:knowledge|consent|knowing|noticing|seeing|being)"
-            r"|\b(?:user|human)s?\s+(?:must|should|need|does|do|may)(?:\s+not|n['\u2019]t|\s+never)\b.{0,15}"
-            r"\b(?:know|see|notice|learn|reali[sz]e|find\s+out|be\s+(?:told|informed|aware|shown))\b"
-            r"|\b(?:silently|secretly|covertly|discreetly|quietly)\s+(?:send|pass|read|copy|forward|include|upload|call|use|collect)",
-        ),
-        (
-            "tells the model when to use other tools",
-            r"\b(?:before|after|whenever|instead of|prior to)\b.{0,30}\b(?:us(?:e|ing)|call(?:ing)?|invok(?:e"
-            r"|ing)|run(?:ning)?)\b"
-            r".{0,25}\b(?:other|another|any|every|all)\b.{0,15}\b(?:tools?|functions?)\b"
-            r"|\bbefore\s+(?:you\s+)?(?:do(?:ing)?|answer(?:ing)?|respond(?:ing)?|repl(?:y|ying))\s+(?:to\s+)?(?:anything|every\w*|any)\b",
-        ),
-        (
-            "asks for private files or keys",
-            r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
-            r"credentials|mcp\.json|\.gnupg|\.kube|\.netrc|\.npmrc)|\b(?:read|send|pass|include|attach|upload|provide|put|copy)\b"
-            r".{0,60}(?:\bid_rsa\b|\.ssh/|\.env\b\s+file|\bprivate key|\bapi[ _-]?keys?\b.{0,20}\b(?:as|in"
-            r"|to)\b"
-            r"|\bpasswords?\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b|\benvironment\s+variables\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b)",
-        ),
-        (
-            "imitates a system message",
-            r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|critical|admin|hidden)\s*/?>"
-            r"|\[/?(?:system|inst|important|admin)\]|<\|[a-z_]{2,20}\|>|(?:^|[.!?]\s)\W*(?:system|assistant|developer)\s*:"
-            r"|#{2,}\s*(?:system|instruction)s?\b|\byou (?:must|are required to|have to)\b.{0,30}\b(?:always"
-            r"|first)\b.{0,30}"
-            r"\b(?:call|use)\b",
-        ),
-        (
-            "asks for the conversation",
-            r"\b(?:send|forward|pass|include|attach|append|provide|put|copy|paste)\b.{0,40}\b(?:entire|full|whole|complete|previous|"
-            r"conversation|chat|everything)\b.{0,20}\b(?:conversation|history|context|messages|prompt|transcript)\b",
-        ),
-    )
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern, and words of which each match contains one: most texts have none of them."""
+
+    what: str
+    words: tuple[tuple[str, ...], ...]
+    """In lower case, with single spaces; a match contains one of each group."""
+    pattern: re.Pattern[str]
+
+    def matches(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
+        if all(has_any(lowered, group) for group in self.words):
+            yield from self.pattern.finditer(text)
+
+
+def rule(what: str, words: str, pattern: str) -> Rule:
+    """`words` are alternatives divided by bars; a comma divides groups."""
+    groups = tuple(tuple(group.split("|")) for group in words.split(","))
+    return Rule(what, groups, re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE))
+
+
+def first_words(rules: Iterable[Rule]) -> tuple[str, ...]:
+    """A text without any of these words matches none of the rules."""
+    return tuple(dict.fromkeys(word for each in rules for word in each.words[0]))
+
+
+def has_any(lowered: str, words: tuple[str, ...]) -> bool:
+    return any(map(lowered.__contains__, words))
+
+
+_RULES = (
+    rule(
+        DISREGARD,
+        "instruction|prompt|rule|message|polic|guideline|directive|command|constraint|restriction"
+        ",ignor|disregard|forget|overrid|overrul|attention|aside|abandon|follow|obey",
+        r"\b(?:ignor(?:e|ing)|disregard|forget|override|overrul\w*|pay\s+no\s+attention\s+to|set\s+aside|abandon|"
+        r"do\s+not\s+(?:follow|obey)|stop\s+(?:following|obeying))\b.{0,30}"
+        r"\b(?:previous|prior|above|earlier|other|system|all|any|your|everything|existing|original|initial)\b"
+        r".{0,25}\b(?:instruction|prompt|rule|message|polic|guideline|directive|command|constraint|restriction)",
+    ),
+    rule(
+        DISREGARD,
+        "ignor",
+        r"\bignor(?:e|ing)\s+(?:everything|all|anything)\s+(?:above|before|you|that\s+(?:came|was))",
+    ),
+    rule(
+        DISREGARD,
+        "precedence|override|supersede",
+        r"\b(?:these|the\s+following|this)\b.{0,30}\b(?:take[s]?\s+precedence|override[s]?|supersede[s]?)\b.{0,40}"
+        r"\b(?:instruction|prompt|rule|polic|guideline|everything|anything|all)",
+    ),
+    rule(
+        DISREGARD,
+        "more important|priority than|priority over",
+        r"\b(?:more\s+important|higher\s+priority|priority)\s+(?:than|over)\b.{0,30}"
+        r"\b(?:user|instruction|prompt|request|other|anything)",
+    ),
+    rule(
+        DISREGARD,
+        "even if|regardless of|no matter",
+        r"\b(?:even\s+if|regardless\s+of|no\s+matter)\b.{0,20}\b(?:user|they|he|she)\b.{0,20}"
+        r"\b(?:ask|sa(?:y|id)|request|instruct|want|tell|object|refus|declin)",
+    ),
+    rule(
+        SECRECY,
+        "user|human|person|anyone|people,tell|inform|mention|notify|reveal|show|alert|disclos|report|explain|expos|ask",
+        r"\b(?:do not|don['\u2019]?t|never|without|no need to|avoid|must not|should not)\b"
+        r"(?:\s+under\s+any\s+circumstances?)?(?:(?!\b(?:always|but|instead)\b).){0,20}"
+        r"\b(?:(?:tell|inform|mention|notify|reveal|show|alert|disclos|report|explain|expos)(?:e|ing)?\b.{0,40}"
+        r"\b(?:user|human|person|anyone|people)\b(?!\s+the\s+ids?\b(?!\s+of))"
+        r"|ask(?:ing)?\s+(?:the\s+|a\s+|any\s+)?(?:user|human|person|anyone|people)\b(?!\s+to\s+(?!confirm|approve|agree)))",
+    ),
+    rule(
+        SECRECY,
+        "keep|hide|conceal|withhold,user|human|person|anyone|us",
+        r"\b(?:keep|hide|conceal|withhold)\b.{0,30}\b(?:from|between)\b.{0,20}\b(?:user|human|person|anyone|us)\b",
+    ),
+    rule(
+        SECRECY,
+        "without the|without user|without human|without person|without anyone",
+        r"\bwithout\s+(?:the\s+|their\s+)?(?:user|human|person|anyone|their|them)(?:['\u2019]s)?\s+"
+        r"(?:knowledge|consent|knowing|noticing|seeing|being)",
+    ),
+    rule(
+        SECRECY,
+        "user|human,know|see|notice|learn|reali|find|told|informed|aware|shown",
+        r"\b(?:user|human)s?\s+(?:must|should|need|does|do|may)(?:\s+not|n['\u2019]t|\s+never)\b.{0,15}"
+        r"\b(?:know|see|notice|learn|reali[sz]e|find\s+out|be\s+(?:told|informed|aware|shown))\b",
+    ),
+    rule(
+        SECRECY,
+        "silently|secretly|covertly|discreetly|quietly",
+        r"\b(?:silently|secretly|covertly|discreetly|quietly)\s+(?:send|pass|read|copy|forward|include|upload|call|use|collect)",
+    ),
+    rule(
+        OTHER_TOOLS,
+        "tool|function,before|after|whenever|instead|prior",
+        r"\b(?:before|after|whenever|instead of|prior to)\b.{0,30}\b(?:us(?:e|ing)|call(?:ing)?|invok(?:e"
+        r"|ing)|run(?:ning)?)\b.{0,25}\b(?:any|every|all)\b.{0,15}\b(?:tools?|functions?)\b"
+        r"|\b(?:always|must|mandatory|required\s+to)\b[^.!?]{0,60}\b(?:before|prior\s+to)\b.{0,30}\b(?:us(?:e|ing)"
+        r"|call(?:ing)?|invok(?:e|ing)|run(?:ning)?)\b.{0,25}\b(?:other|another)\b.{0,15}\b(?:tools?|functions?)\b"
+        r"|\b(?:before|after|whenever|instead of|prior to)\b.{0,30}\b(?:us(?:e|ing)|call(?:ing)?|invok(?:e"
+        r"|ing)|run(?:ning)?)\b.{0,25}\b(?:other|another)\b.{0,15}\b(?:tools?|functions?)\b[^.!?]{0,20}"
+        r"\b(?:call|use|run|invoke)\s+(?:this|me|it)\b",
+    ),
+    rule(
+        OTHER_TOOLS,
+        "before do|before you|before answer|before respond|before repl|before any|before every|before all",
+        r"\bbefore\s+(?:any|every|all)\s+(?:of\s+)?(?:the\s+)?(?:other\s+)?(?:[\w-]+\s+){0,2}(?:tools?|functions?)\b"
+        r"|\bbefore\s+(?:you\s+)?(?:do(?:ing)?|answer(?:ing)?|respond(?:ing)?|repl(?:y|ying))\s+(?:to\s+)?(?:anything|every\w*|any)\b",
+    ),
+    rule(
+        PRIVATE,
+        "~|$home|%userprofile%|/home/|/root/|/etc/",
+        r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
+        r"credentials|mcp\.json|\.gnupg|\.kube|\.netrc|\.npmrc)"
+        r"(?!\S{0,20}\s+(?:is|are)\s+(?:always\s+)?(?:rejected|blocked|refused|denied|forbidden|not\s+allowed)\b)",
+    ),
+    rule(
+        PRIVATE,
+        "id_rsa|.ssh/|.env|private key|key|password|environment",
+        r"\b(?:read|send|pass|include|attach|upload|provide|put|copy)\b"
+        r".{0,60}(?:\bid_rsa\b|\.ssh/|\.env\b\s+file|\bprivate key|\bapi[ _-]?keys?\b.{0,20}\b(?:as|in|to)\b"
+        r"|\bpasswords?\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b|\benvironment\s+variables\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b)",
+    ),
+    rule(
+        SYSTEM,
+        "<|[|#",
+        r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|critical|admin|hidden)\s*/?>"
+        r"|\[/?(?:system|inst|important|admin)\]|<\|[a-z_]{2,20}\|>|#{2,}\s*(?:system|instruction)s?\b",
+    ),
+    rule(
+        SYSTEM,
+        "system|assistant|developer",
+        r"(?:^|[.!?]\s)(?:\W*(?:system|assistant)|[^\w*\-\u2022]*developer)\s*:",
+    ),
+    rule(
+        CONVERSATION,
+        "conversation|history|context|messages|prompt|transcript",
+        r"\b(?:send|forward|pass|include|attach|append|provide|put|copy|paste)\b.{0,40}\b(?:entire|full|whole|complete|previous|"
+        r"conversation|chat|everything)\b(?!\s+(?:urls?|links?|ids?)\b).{0,20}"
+        r"\b(?:conversation|history|context|messages|prompt|transcript)\b",
+    ),
 )
+_ALL_WORDS = first_words(_RULES)
+MUST_FIRST = rule(
+    SYSTEM,
+    "must|required to|have to,first|always",
+    r"\byou (?:must|are required to|have to)\b.{0,30}\b(?:always|first)\b.{0,30}\b(?:call|use)\b",
+)
+"""An order, unless it is about another tool of the same server."""
 _IGNORE = re.compile(
     r"ignor\w*|missacht\w*|vergiss\w*|vergesst|beachte\w*\s+nicht|oubli\w*|neglig\w*|néglig\w*|olvid\w*|dimentic\w*|esque[cç]\w*|"
     r"desconsider\w*|игнорир\w*|забуд\w*|忽略|忽視|无视|無視|忘记|忘れ|무시|잊|تجاهل|انس|अनदेखा|नज़रअंदाज़|unut\w*|yoksay\w*|"
@@ -77,7 +174,8 @@ _INSTRUCTIONS = re.compile(
     r"anweisung\w*|anordnung\w*|regeln?\b|vorgabe\w*|consigne\w*|règle\w*|instrucci\w*|reglas?\b|instrucoes|instruç\w*|regras?\b|"
     r"istruzion\w*|regole?\b|инструкц\w*|указани\w*|правил\w*|指示|指令|说明|說明|规则|規則|提示词|プロンプト|ルール|命令|지시|규칙|"
     r"명령|التعليمات|تعليمات|القواعد|निर्देश\w*|नियम\w*|talimat\w*|kural\w*|instrukcj\w*|polece[nń]\w*|zasad\w*|instructies?\b|"
-    r"hướng\s+dẫn|instruksi|(?:les|des|vos|toutes)\s+(?:\w+\s+)?instructions\w*",
+    r"hướng\s+dẫn|instruksi|les\s+(?:\w+\s+)?instructions|des\s+(?:\w+\s+)?instructions|vos\s+(?:\w+\s+)?instructions|"
+    r"toutes\s+(?:\w+\s+)?instructions",
     re.IGNORECASE,
 )
 _USER = re.compile(
@@ -101,13 +199,27 @@ _NO = re.compile(
 _SENTENCE = re.compile(r"[.!?;]\s|[。！？；\n]")
 
 
-def orders(text: str) -> Iterator[tuple[str, str]]:
-    """What the text orders, each with the words that show it."""
-    for what, pattern in _PATTERNS:
-        match = pattern.search(text)
-        if match:
-            yield what, match.group()
-    if (_IGNORE.search(text) and _INSTRUCTIONS.search(text)) or (_USER.search(text) and _NO.search(text)):
+def _stems(pattern: re.Pattern[str]) -> tuple[str, ...]:
+    """How each alternative begins."""
+    alternatives = (re.match(r"(?:[^\\\[(?](?!\?))+", each) for each in pattern.pattern.split("|"))
+    return tuple(match.group() for match in alternatives if match is not None)
+
+
+_STEMS = tuple(map(_stems, (_IGNORE, _INSTRUCTIONS, _USER)))
+_ASCII_STEMS = tuple(tuple(filter(str.isascii, stems)) for stems in _STEMS)
+
+
+def orders(text: str, lowered: str) -> Iterator[tuple[str, str]]:
+    """What the text orders, each with the words that show it.
+
+    `lowered` is the text in lower case with single spaces.
+    """
+    for each in _RULES if has_any(lowered, _ALL_WORDS) else ():
+        for match in each.matches(text, lowered):
+            yield each.what, match.group()
+            break
+    ignore, instructions, user = _ASCII_STEMS if text.isascii() else _STEMS
+    if has_any(lowered, user) or (has_any(lowered, ignore) and has_any(lowered, instructions)):
         yield from _elsewhere(text)
 
 

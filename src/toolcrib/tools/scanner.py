@@ -9,20 +9,32 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from toolcrib.tools.orders import orders
 from toolcrib.tools.plain_text import HIDDEN, ORDINARY, encoded_sentence, plain_text
-from toolcrib.tools.steering import known_names, steering
+from toolcrib.tools.steering import KnownNames, steering
 
 MAX_TEXT = 200_000
 _SHOWN = 80
+_LONGEST_PART = 120
+_MOST_REPEATED = 500
+"""Characters; a longer text is hardly ever the same in two places."""
+_NAME = (None, "name")
 _TERMINAL = re.compile(r"[\x1b\x9b\x00-\x08\x0e-\x1f]")
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{120,}={0,2}(?![A-Za-z0-9+/=])")
 _WORD = re.compile(r"[A-Za-z0-9_$]{1,20}", re.ASCII)
 """Too short to say anything; most texts of a schema are such words."""
-_COMMENT = re.compile(r"<!--.{0,400}", re.DOTALL)
-_BLANK = re.compile(r"(?:[ \t\u00a0\u3000]{200,}|(?:[^\S\n]*\n){40,})\S")
+_COMMENT = re.compile(
+    r"<!--(?!\s*-->|\[endif\]|\[if !?\(?(?:[gl]te? )?(?:mso|ie)\b[^a-z\]]*\]).{0,400}",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Empty comments, and the conditions that mail programs read, are no hiding place."""
+_POINTER = re.compile(r"#(?:/[\w$.~%-]{0,60})+")
+"""A reference within a schema."""
+_BLANK = re.compile(r"[ \t\u00a0\u3000]{200,}\S")
+_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n){40,}\S")
 
 
 def scan(
@@ -30,23 +42,41 @@ def scan(
 ) -> list[str]:
     """Findings, one sentence each, naming the part of the definition.
 
-    `own` are the names of its server's tools, `others` those of all other servers.
+    `own` are the names of its server's tools, `others` those of all other servers; a frozenset is prepared
+    once for all tools of a list.
     """
     findings: dict[str, None] = {}
-    known = known_names(definition, own, others)
-    for part, text in _texts(definition):
+    known = KnownNames(definition, own, others)
+    for path, text in _texts(definition):
         if _WORD.fullmatch(text):
             continue
-        cut = text[:MAX_TEXT]
-        findings.update(dict.fromkeys(f"{part}: {found}" for found in _findings(cut)))
-        if part == "name":
-            continue
-        for what, words in steering(plain_text(cut), known):
-            findings[f"{part}: {what}: “{revealed(words)}”."] = None
+        plain, lowered, found = _read(text) if len(text) <= _MOST_REPEATED else _read_once(text)
+        if path != _NAME:
+            found = (*found, *map(_sentence, steering(plain, lowered, known)))
+        if found:
+            part = ".".join(_keys(path))[:_LONGEST_PART] or "definition"
+            findings.update(dict.fromkeys(f"{part}: {each}" for each in found))
     name = definition.get("name")
     if isinstance(name, str) and _mixes_scripts(name):
         findings[f"name: {revealed(name)} mixes letters of different scripts that look alike."] = None
     return list(findings)
+
+
+def _read_once(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """The text as a model reads it, the same in lower case with single spaces, and what is found in it."""
+    text = text[:MAX_TEXT]
+    plain = plain_text(text)
+    lowered = " ".join(plain.lower().replace("i\u0307", "i").split())
+    return plain, lowered, (*map(_sentence, orders(plain, lowered)), *_hidden(text))
+
+
+_read = lru_cache(maxsize=2048)(_read_once)
+"""Many parameters of a list have the same description."""
+
+
+def _sentence(finding: tuple[str, str]) -> str:
+    what, words = finding
+    return f"{what}: “{revealed(words)}”."
 
 
 def revealed(text: str) -> str:
@@ -57,42 +87,59 @@ def revealed(text: str) -> str:
     )
 
 
-def _texts(value: Any, part: str = "") -> Iterator[tuple[str, str]]:
+_Path = tuple[Any, str] | None
+
+
+def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[_Path, str]]:
     """Every text of a definition with its path; suspicious keys are texts too."""
-    if isinstance(value, str):
-        yield part or "definition", value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            where = f"{part}.{key}" if part else str(key)
-            if " " in str(key) or HIDDEN.search(str(key)) or len(str(key)) > _SHOWN:
-                yield f"a key of {part or 'the definition'}", str(key)
-            yield from _texts(inner, where[:120])
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner, part)
+    waiting: list[tuple[_Path, Any]] = [(None, definition)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict | Mapping):
+            for key in value:
+                if isinstance(key, str) and not key.isidentifier() and _is_odd(key):
+                    yield (None, f"a key of {'.'.join(_keys(path)) or 'the definition'}"), key
+            waiting.extend(((path, str(key)), inner) for key, inner in reversed(value.items()))
+        elif isinstance(value, list | tuple):
+            waiting.extend((path, inner) for inner in reversed(value))
 
 
-def _findings(text: str) -> Iterator[str]:
+def _is_odd(key: str) -> bool:
+    return " " in key or len(key) > _SHOWN or HIDDEN.search(key) is not None
+
+
+def _keys(path: _Path) -> list[str]:
+    keys: list[str] = []
+    while path is not None:
+        path, key = path
+        keys.append(key)
+    return keys[::-1]
+
+
+def _hidden(text: str) -> Iterator[str]:
+    """What a person who reads the text would not see."""
     hidden = [] if text.isascii() else HIDDEN.findall(ORDINARY.sub("", text))
     if hidden:
         points = ", ".join(dict.fromkeys(f"U+{ord(sign):04X}" for sign in hidden[:5]))
         yield f"contains {len(hidden)} invisible characters ({points})."
-    if _TERMINAL.search(text):
+    if not text.isprintable() and _TERMINAL.search(text):
         yield "contains terminal control characters."
-    for what, words in orders(plain_text(text)):
-        yield f"{what}: “{revealed(words)}”."
-    comment = _COMMENT.search(text)
+    comment = _COMMENT.search(text) if "<!--" in text else None
     if comment is not None:
         yield f"contains a comment that a page would not show: “{revealed(comment.group())}”."
-    if _BLANK.search(text):
+    if (len(text) > 200 and _BLANK.search(text)) or (text.count("\n") >= 40 and _BLANK_LINES.search(text)):
         yield "continues after a long blank space."
-    if _ENCODED.search(text):
+    if not _POINTER.fullmatch(text) and _ENCODED.search(text):
         yield "contains a long encoded text."
     elif sentence := encoded_sentence(text):
         yield f"contains an encoded text: “{revealed(sentence)}”."
 
 
 def _mixes_scripts(name: str) -> bool:
+    if name.isascii():
+        return False
     scripts = {
         unicodedata.name(letter, "?").split()[0]
         for letter in unicodedata.normalize("NFKC", name)
