@@ -100,7 +100,7 @@ async def test_the_first_command_after_a_change_says_what_to_do(crib, bank) -> N
 
     for _ in range(2):
         async with reach(crib.home) as commands:
-            with pytest.raises(ToolChanged, match="held: its definition changed") as caught:
+            with pytest.raises(ToolChanged, match="held for review: its definition changed") as caught:
                 await commands.call(tool="bank__pay")
         assert "toolcrib trust bank" in caught.value.hint
         assert "Did you mean" not in caught.value.hint

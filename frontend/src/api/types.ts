@@ -2187,6 +2187,8 @@ export interface Server {
   era: string | null;
   version: string | null;
   tools: number;
+  held: number;
+  checking: number;
   last_connected: string | null;
   restarts: number;
   retry_at: string | null;
@@ -2684,6 +2686,7 @@ export interface ToolInfo {
   enabled: boolean;
   tokens: number;
   hash: string;
+  held: string;
   stale: boolean;
   silent: boolean;
   annotations: Record<string, unknown>;
@@ -2769,6 +2772,7 @@ export interface Trial {
   steps: TrialStep[];
   review: string[];
   tools: number;
+  held: string[];
   error?: Failure;
   remedy?: TrialRemedy;
 }
@@ -4137,7 +4141,7 @@ export interface Operations {
     event: unknown;
     result: ToolDetails;
   };
-  /** List all tools, or those of one server, by name, in pages. */
+  /** List all tools, or those of one server, by name, in pages; also those that are held for review. */
   tools: {
     params: ToolsParams;
     event: unknown;

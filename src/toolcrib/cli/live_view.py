@@ -129,7 +129,7 @@ class _View:
     def _table(self) -> Table:
         statuses = self._host.servers.statuses()
         shown = _most_urgent(statuses, max(3, self._console.size.height - AROUND))
-        rows = [_row(status) for status in shown]
+        rows = [_row(status, self._host) for status in shown]
         if len(shown) < len(statuses):
             rows.append([Text(f"… and {len(statuses) - len(shown)} more", style="bright_black")])
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=True)
@@ -164,7 +164,7 @@ def _most_urgent(statuses: list[ServerStatus], room: int) -> list[ServerStatus]:
     return [status for status in statuses if status.name in chosen]
 
 
-def _row(status: ServerStatus) -> list[Text]:
+def _row(status: ServerStatus, host: Host) -> list[Text]:
     colour = state_colour(status.state)
     return [
         Text(one_line(status.name)),
@@ -172,7 +172,7 @@ def _row(status: ServerStatus) -> list[Text]:
         Text(str(status.tools) if status.tools else "-"),
         Text(one_line(status.era or "-")),
         Text(str(status.pid or "-")),
-        Text(one_line(reason(server_json(status)))),
+        Text(one_line(reason(server_json(status, host)))),
     ]
 
 

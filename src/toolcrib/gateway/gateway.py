@@ -91,6 +91,7 @@ class Gateway:
             always_on=profile.always_on,
             meaning=self.host.toolset.meaning,
             held=self._held,
+            unchecked=lambda: self.host.toolset.registry.snapshot.unchecked,
         )
 
     def tools(self) -> list[Tool]:

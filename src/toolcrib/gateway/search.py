@@ -39,7 +39,8 @@ class SearchMode:
     """The three tools, over the tools that `visible` returns at the time of each call.
 
     A search returns `limit` tools by default. Tools whose public name matches a pattern of `always_on` are
-    listed besides the three. `held` returns why a tool is held, if it is.
+    listed besides the three. `held` returns why a tool is held, if it is;
+    `unchecked` says which tools cannot be found yet.
     """
 
     def __init__(
@@ -50,9 +51,11 @@ class SearchMode:
         always_on: Sequence[str] = (),
         meaning: EmbeddingService | None = None,
         held: Callable[[str], ToolcribError | None] = lambda name: None,
+        unchecked: Callable[[], str] = lambda: "",
     ) -> None:
         self._visible = visible
         self._held = held
+        self._unchecked = unchecked
         self._limit = min(limit, MAX_RESULTS)
         self._always_on = tuple(always_on)
         self._own = definitions(self._limit)
@@ -90,12 +93,15 @@ class SearchMode:
         picks = selection.picks
         text = _listed(picks) if picks else _nothing(query, self._visible())
         found = [_row(pick) for pick in picks]
+        note = " ".join(filter(None, (selection.note, self._unchecked())))
+        if unchecked := self._unchecked():
+            text = f"{text}\n\n{unchecked}"
         return {
             "content": [{"type": "text", "text": text}],
             "structuredContent": {
                 "tools": found,
                 "searched": len(self._finder),
-                **({"note": selection.note} if selection.note else {}),
+                **({"note": note} if note else {}),
             },
             "isError": False,
         }

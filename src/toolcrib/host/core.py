@@ -194,7 +194,7 @@ async def build_core(
     server_events = ServerEvents(registry, lists, bus, clock, telemetry)
     stack.push_async_callback(server_events.close)
     pins.on_unstored = server_events.list_again
-    registry.screen = screening = Screening(registry, server_events.relist)
+    registry.screen = screening = Screening(registry, server_events.recheck)
     server_events.until_checked = screening.until_checked
     stack.push_async_callback(screening.close)
     credentials = CredentialStore(secrets, masker.learn)

@@ -19,7 +19,7 @@ from toolcrib.events import Bus
 from toolcrib.host.approvals import Approvals, adopt_settings
 from toolcrib.host.core import HostCore
 from toolcrib.host.installs import Installs
-from toolcrib.host.screening import other_names
+from toolcrib.host.screening import other_names, own_names
 from toolcrib.host.toolset import Toolset
 from toolcrib.lazy import Lazy
 from toolcrib.schema.approvals import Mode
@@ -267,7 +267,12 @@ class Host:
         if distrust is not None:
             raise distrust
         trial = await try_server(self.core.connector, entry, on_step)
-        return trial, review(name, trial.definitions, others=self.other_tool_names(name))
+        others = self.other_tool_names(name)
+        return trial, await asyncio.to_thread(review, name, trial.definitions, others=others)
+
+    def own_tool_names(self, server: str) -> frozenset[str]:
+        """The names of a server's tools, both original and public."""
+        return own_names(self.toolset.registry, server)
 
     def other_tool_names(self, server: str) -> frozenset[str]:
         """The names of all other servers and their tools, both original and public."""

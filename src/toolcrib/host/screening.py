@@ -1,47 +1,49 @@
 """Screens tool definitions that were never approved: those with findings wait for a review by the user.
 
-A long list is scanned in a thread; until that is done, its new tools are held.
+A long list is scanned in a thread, portion by portion; until its turn has come, a new tool is held.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
-from toolcrib.schema.tools import ToolDefinition
+from toolcrib.schema.tools import UNCHECKED, ToolDefinition
 from toolcrib.tools.registry import Registry
 
-FLAGGED = "its definition was flagged and needs your review"
-UNCHECKED = "its definition is being checked"
 MOST_AT_ONCE = 20
 LONGEST_AT_ONCE = 50_000
 """Characters; scanning them takes some 20 milliseconds."""
+PORTION = 500
+"""Tools of a long list that are scanned before they are registered."""
 MOST_KEPT = 100_000
 PATIENCE = 2.0
 
 
 class Screening:
-    """A `Screen` for a registry; `list_again` registers the tools of a server again."""
+    """A `Screen` for a registry; `recheck` registers the tools of a server that were scanned, by hash."""
 
-    def __init__(self, registry: Registry, list_again: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, registry: Registry, recheck: Callable[[str, Collection[str]], Awaitable[None]]
+    ) -> None:
         self._registry = registry
-        self._list_again = list_again
-        self._flagged: dict[tuple[str, str], bool] = {}
-        """The results of scans, by server and hash."""
+        self._recheck = recheck
+        self._found: dict[tuple[str, str], str] = {}
+        """What was found first, by server and hash; empty if nothing was."""
         self._waiting: dict[str, dict[str, ToolDefinition]] = {}
         """What a thread is to scan, by server and hash."""
         self._scans: dict[str, asyncio.Task[None]] = {}
 
     def __call__(self, server: str, new: Sequence[tuple[ToolDefinition, str]]) -> Mapping[str, str]:
         """The tools that the user has to review first, each with the reason."""
-        unknown = {hash_: definition for definition, hash_ in new if (server, hash_) not in self._flagged}
+        unknown = {hash_: definition for definition, hash_ in new if (server, hash_) not in self._found}
         if unknown and (server in self._scans or _is_long(unknown.values())):
             self._scan_later(server, unknown)
         elif unknown:
             self._note(server, unknown, self._scan(server, unknown))
-        reasons = {True: FLAGGED, None: UNCHECKED}
-        found = {definition.name: self._flagged.get((server, hash_)) for definition, hash_ in new}
-        return {name: reasons[flagged] for name, flagged in found.items() if flagged is not False}
+        found = {definition.name: self._found.get((server, hash_), UNCHECKED) for definition, hash_ in new}
+        return {name: reason for name, reason in found.items() if reason}
 
     async def settle(self) -> bool:
         """Wait until no list is being scanned; False if none was."""
@@ -65,29 +67,46 @@ class Screening:
             self._scans[server] = asyncio.create_task(self._scan_waiting(server), name=f"scan of {server}")
 
     async def _scan_waiting(self, server: str) -> None:
-        """Scan what waits, also what a long list adds meanwhile; then its tools are registered again."""
+        """Scan what waits, also what a long list adds meanwhile, and register each portion."""
+        waiting = self._waiting[server]
+        scanned: set[str] = set()
         try:
-            while waiting := self._waiting.pop(server, None):
-                self._note(server, waiting, await asyncio.to_thread(self._scan, server, waiting))
-            await self._list_again(server)
+            while waiting:
+                portion = dict(islice(waiting.items(), PORTION))
+                self._note(server, portion, await asyncio.to_thread(self._scan, server, portion))
+                for hash_ in portion:
+                    waiting.pop(hash_, None)
+                scanned.update(portion)
+                await self._recheck(server, portion.keys())
+            # Once more: a list may have been registered while its last portion was scanned.
+            await self._recheck(server, scanned)
         finally:
             del self._scans[server]
             self._waiting.pop(server, None)
 
-    def _scan(self, server: str, definitions: Mapping[str, ToolDefinition]) -> list[bool]:
-        from toolcrib.tools.scanner import scan  # its patterns take long to compile, and few hosts need them
+    def _scan(self, server: str, definitions: Mapping[str, ToolDefinition]) -> list[str]:
+        from toolcrib.tools.scanner import find  # its patterns take long to compile, and few hosts need them
 
-        tools = self._registry.snapshot.tools.values()
-        own = {name for tool in tools if tool.server == server for name in (tool.name, tool.definition.name)}
-        own |= {definition.name for definition in definitions.values()}
+        waiting = self._waiting.get(server, {})
+        listed = (definition.name for definition in (*definitions.values(), *waiting.values()))
+        own = own_names(self._registry, server).union(listed)
         others = other_names(self._registry, server)
-        return [bool(scan(definition.raw, own=own, others=others)) for definition in definitions.values()]
+        found = (
+            next(find(definition.raw, own=own, others=others), None) for definition in definitions.values()
+        )
+        return ["" if each is None else f"its definition {each.what}" for each in found]
 
-    def _note(self, server: str, scanned: Iterable[str], flagged: Iterable[bool]) -> None:
-        if len(self._flagged) > MOST_KEPT:
-            self._flagged.clear()
-        for hash_, found in zip(scanned, flagged, strict=True):
-            self._flagged[server, hash_] = found
+    def _note(self, server: str, scanned: Iterable[str], found: Iterable[str]) -> None:
+        if len(self._found) > MOST_KEPT:
+            self._found.clear()
+        for hash_, reason in zip(scanned, found, strict=True):
+            self._found[server, hash_] = reason
+
+
+def own_names(registry: Registry, server: str) -> frozenset[str]:
+    """The names of a server's tools, both original and public."""
+    tools = registry.snapshot.by_server.get(server, ())
+    return frozenset(name for tool in tools for name in (tool.name, tool.definition.name))
 
 
 def other_names(registry: Registry, server: str) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, cast
 
@@ -99,6 +99,12 @@ class ServerEvents:
             if tools := self._registry.snapshot.by_server.get(server):
                 await _take_steps(self._listing(server, *_definitions(tools)))
 
+    async def recheck(self, server: str, hashes: Collection[str]) -> None:
+        """Enable those of the tools with these hashes that need no review."""
+        async with self._turn(server):
+            include, exclude = _filters(self.entries[server]) if server in self.entries else ((), ())
+            self._registry.recheck(server, hashes, include=include, exclude=exclude)
+
     async def close(self) -> None:
         await cancel_and_wait(*self._unfinished)
 
@@ -120,8 +126,12 @@ class ServerEvents:
                 next(steps)
             except StopIteration as end:
                 return cast("int", end.value)
-        self._finish_later(_take_steps(steps), server)
+        self._finish_later(self._finish(steps, server), server)
         return len(definitions)
+
+    async def _finish(self, steps: Generator[None, None, int], server: str) -> None:
+        async with self._turn(server):
+            await _take_steps(steps)
 
     async def list_gradually(self, server: str, definitions: list[Any]) -> int:
         """Register a new tool list in short steps."""

@@ -116,8 +116,8 @@ async def _status(host: Host, params: AddParams) -> Server | None:
     if params.name not in host.servers:
         return None
     if params.wait:
-        return server_json(await settled(host, params.name, params.wait), host.toolset.caller.counts)
-    return server_json(host.servers.status(params.name), host.toolset.caller.counts)
+        return server_json(await settled(host, params.name, params.wait), host)
+    return server_json(host.servers.status(params.name), host)
 
 
 @operation(page=True)

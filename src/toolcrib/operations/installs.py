@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -357,14 +357,14 @@ def _free(place: Path) -> int | None:
 
 def found_in_server(host: Host, server: str) -> list[str]:
     """The suspicious parts of all tool definitions of a server, each with the tool's name."""
-    tools = host.toolset.registry.snapshot.by_server.get(server, ())
-    return [f"{tool.name}: warning: {finding}" for tool in tools for finding in found_in(host, tool)]
+    tools = [tool for tool in host.toolset.registry.snapshot.by_server.get(server, ()) if tool.held]
+    found = found_in(host, server, tools)
+    return [f"{tool.name}: warning: {finding}" for tool in tools for finding in found[tool.name]]
 
 
-def found_in(host: Host, tool: Tool) -> list[str]:
-    """The suspicious parts of a tool's definition, one sentence each."""
+def found_in(host: Host, server: str, tools: Iterable[Tool]) -> dict[str, list[str]]:
+    """The suspicious parts of tool definitions of one server, one sentence each, by name of the tool."""
     from toolcrib.tools.scanner import scan
 
-    tools = host.toolset.registry.snapshot.by_server.get(tool.server, ())
-    own = {other.definition.name for other in tools} | {other.name for other in tools}
-    return scan(tool.definition.raw, own=own, others=host.other_tool_names(tool.server or ""))
+    own, others = host.own_tool_names(server), host.other_tool_names(server)
+    return {tool.name: scan(tool.definition.raw, own=own, others=others) for tool in tools}

@@ -92,9 +92,9 @@ def not_up(status: ServerStatus, *, switched_on: bool = True) -> ServerNotReady:
 
 
 async def settled(host: Host, seconds: float) -> None:
-    """Wait a little while servers are starting."""
+    """Wait a little while servers are starting and their tools are being checked."""
     try:
         async with asyncio.timeout(seconds):
-            await host.servers.settle()
+            await host.ready()
     except TimeoutError:
         pass

@@ -69,7 +69,7 @@ async def search(
         "query": query,
         "tools": [_pick_json(pick) for pick in selection],
         "searched": len(finder),
-        "note": selection.note,
+        "note": _note(host, selection.note),
     }
 
 
@@ -179,8 +179,12 @@ def _ranking(host: Host, params: RankParams, tools: list[Tool], always: list[Too
         "servers": servers,
         "ranked": len(tools) - len(always),
         "ms": round(found.ms, 1),
-        "note": found.note,
+        "note": _note(host, found.note),
     }
+
+
+def _note(host: Host, note: str) -> str:
+    return " ".join(filter(None, (note, host.toolset.registry.snapshot.unchecked)))
 
 
 def _ranked(host: Host, pick: Pick, top: float, note: str, offered: set[str]) -> RankedTool:

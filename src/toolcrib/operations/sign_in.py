@@ -82,7 +82,7 @@ async def _restarted(host: Host, params: LoginParams) -> Server | None:
     status = (
         await settled(host, params.name, params.wait) if params.wait else host.servers.status(params.name)
     )
-    return server_json(status, host.toolset.caller.counts)
+    return server_json(status, host)
 
 
 def _read(host: Host, entry: ServerEntry) -> tuple[RemoteSpec, OAuthClient]:

@@ -73,7 +73,7 @@ class ToolsParams(OperationParams):
 
 @operation(page=True, needs=_tools_needs)
 async def tools(host: Host, params: ToolsParams) -> list[ToolInfo]:
-    """List all tools, or those of one server, by name, in pages.
+    """List all tools, or those of one server, by name, in pages; also those that are held for review.
 
     A page of fewer tools than `limit` is the last one.
 
@@ -82,7 +82,9 @@ async def tools(host: Host, params: ToolsParams) -> list[ToolInfo]:
     if params.server is not None and not host.tools(params.server, disabled=True):
         check_server(host, params.server)
     await _settle(host, params)
-    tools = host.tools(params.server, disabled=params.disabled)
+    tools = host.tools(params.server, disabled=True)
+    if not params.disabled:
+        tools = [tool for tool in tools if tool.enabled or (tool.held and not tool.checking)]
     if params.server is not None and not host.tools(params.server, disabled=True):
         _check_up(host, params.server)
     page, _ = _page((tool for tool in tools if tool.name > params.after), params.limit)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Sequence
+from typing import Any
 
+from toolcrib.config.review import is_bundled
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.host import Host
 from toolcrib.operations.event_relay import relay
@@ -19,6 +22,8 @@ from toolcrib.operations.results.servers import Trial, TrialRemedy, TrialStep, s
 from toolcrib.schema import failures
 from toolcrib.servers.installers.engine.remedies import find_remedy
 from toolcrib.servers.trial import StepResult
+from toolcrib.tools.definitions import read_definitions
+from toolcrib.tools.review import WARNING
 
 
 @operation(page=True)
@@ -34,8 +39,23 @@ async def test(host: Host, invocation: Invocation[TrialStep], name: str) -> Tria
         trial, review = await host.try_server(name, lambda step: put(step_json(step)))
     steps = [step_json(step) for step in trial.steps]
     outcome = _outcome(trial.error, steps, review, len(trial.definitions))
+    outcome["held"] = await asyncio.to_thread(_held, host, name, trial.definitions, review)
     remedy = await asyncio.to_thread(_remedy, host, name, trial.error) if trial.error else None
     return {**outcome, "remedy": remedy} if remedy else outcome
+
+
+def _held(host: Host, name: str, definitions: Sequence[Any], review: Sequence[str]) -> list[str]:
+    """The tools that cannot be called before they are reviewed."""
+    entry = host.config.servers.get(name)
+    if entry is None or is_bundled(entry.raw) or entry.watch:
+        return []
+    flagged = {remark.partition(WARNING)[0] for remark in review if WARNING in remark}
+    held = []
+    for tool in read_definitions(definitions)[0]:
+        pin = host.core.pins.pin(name, tool.definition.name)
+        if tool.definition.name in flagged if pin is None else tool.hash != pin.hash:
+            held.append(tool.definition.name)
+    return held
 
 
 def _remedy(host: Host, name: str, error: ToolcribError) -> TrialRemedy | None:
@@ -62,7 +82,7 @@ async def _broken(error: ConfigError, emit: Emit) -> Trial:
 
 
 def _outcome(error: ToolcribError | None, steps: list[TrialStep], review: list[str], tools: int) -> Trial:
-    outcome: Trial = {"ok": error is None, "steps": steps, "review": review, "tools": tools}
+    outcome: Trial = {"ok": error is None, "steps": steps, "review": review, "tools": tools, "held": []}
     if error is not None:
         outcome["error"] = failures.to_json(error)
     return outcome

@@ -17,8 +17,9 @@ from toolcrib.config.sections import InvalidValue
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.operations.installs import found_in, installations_of
-from toolcrib.operations.lookup import check_server
+from toolcrib.operations.lookup import check_server, settled
 from toolcrib.operations.operation import (
+    LAZY,
     Configured,
     Names,
     Needs,
@@ -37,9 +38,13 @@ from toolcrib.servers.transport import find_transport, traits_of
 from toolcrib.servers.transports import stdio
 from toolcrib.tools.definitions import digest
 
+LIST_WAIT = 30.0
+"""Seconds to wait for the tools of a server that is named."""
+
 
 def _trust_needs(params: Any, configured: Configured) -> Needs:
-    return Needs(servers=params.names or None, lazy=True)
+    # A trusted server that is named is started, because its tools may never have been listed.
+    return Needs(servers=params.names) if params.names else LAZY
 
 
 @operation(page=True, needs=_trust_needs)
@@ -47,6 +52,8 @@ async def trust(host: Host, *, names: Names, agree: Strings) -> TrustAnswer:
     """Show the servers and tools that need trust, and trust those whose marks are given."""
     for name in names:
         check_server(host, name)
+    if names:
+        await settled(host, LIST_WAIT)
     entries = host.config.servers
     shown = [_shown(host, entries[name]) for name in names or entries if name in entries]
     if not names:
@@ -65,17 +72,15 @@ async def _agree(host: Host, shown: TrustShown, mark: str) -> None:
             f"{shown['name']} has changed since it was shown.", hint="Check it again: toolcrib trust"
         )
     await host.agree(shown["name"])
-    status = server_json(host.servers.status(shown["name"]), host.toolset.caller.counts)
+    status = server_json(host.servers.status(shown["name"]), host)
     shown.update({"trusted": True, "server": status})
 
 
 def _shown(host: Host, entry: ServerEntry) -> TrustShown:
     launch, before = launch_of(entry.raw), host.core.trust.agreed(entry.name)
-    tools = [
-        _tool_json(host, tool)
-        for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ())
-        if tool.held
-    ]
+    held = [tool for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ()) if tool.held]
+    findings = found_in(host, entry.name, held)
+    tools = [_tool_json(host, tool, findings[tool.name]) for tool in held]
     return {
         "name": entry.name,
         "trusted": host.core.trust.holds(entry),
@@ -88,7 +93,7 @@ def _shown(host: Host, entry: ServerEntry) -> TrustShown:
     }
 
 
-def _tool_json(host: Host, tool: Tool) -> HeldTool:
+def _tool_json(host: Host, tool: Tool, findings: list[str]) -> HeldTool:
     pin = host.core.pins.pin(tool.server or "", tool.definition.name)
     return {
         "tool": tool.name,
@@ -97,7 +102,7 @@ def _tool_json(host: Host, tool: Tool) -> HeldTool:
         "approved_hash": pin.hash if pin else None,
         "approved_at": moment(pin.at) if pin else None,
         "changed": _differences(pin.definition if pin else {}, tool.definition.raw),
-        "findings": found_in(host, tool),
+        "findings": findings,
     }
 
 

@@ -60,6 +60,10 @@ class DefinitionHistory:
     """Top-level parts that differ from the previous definition, such as `description`."""
 
 
+UNCHECKED = "its definition is being checked"
+"""Why a new tool of a long list is held at first."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """A registered tool under its public name."""
@@ -80,12 +84,17 @@ class Tool:
     held: bool = False
     """Its definition is not the approved one; it is disabled until the user approves it."""
     held_reason: str = ""
-    """Why it is held, such as "its definition changed since it was approved"."""
+    """Why it is held, such as "its definition changed since it was approved"; in our own words."""
     pinned: bool = False
     """Calls run only if its definition is still the approved one."""
     launch: str = ""
     """Hash of what its server runs or connects to; another server under the same name has another one."""
     history: DefinitionHistory | None = None
+
+    @property
+    def checking(self) -> bool:
+        """Whether it is held only until its definition has been checked."""
+        return self.held_reason == UNCHECKED
 
 
 @dataclass(frozen=True, kw_only=True)

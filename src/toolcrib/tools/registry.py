@@ -6,7 +6,7 @@ Uses no process, socket or disk: sources put their tools in, the history is an a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -175,6 +175,25 @@ class Registry:
             self._replace(server, group)
         return problems
 
+    def recheck(
+        self, server: str, hashes: Container[str], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> None:
+        """Enable those of a server's held tools that no longer need to be held."""
+        group = self._groups.get(server)
+        held = {} if group is None else {n: t for n, t in group.tools.items() if t.held and t.hash in hashes}
+        if group is None or not held or self._pins is None:
+            return
+        stale = any(tool.stale for tool in held.values())
+        seen = [(tool.definition, tool.hash) for tool in held.values()]
+        reasons = self._pins.held(server, seen, approve_new=not stale, screen=self.screen)
+        tools = dict(group.tools)
+        for name, tool in held.items():
+            own = tool.definition.name
+            enabled = own not in reasons and _is_included(own, include, exclude)
+            reason = reasons.get(own, "")
+            tools[name] = dataclasses.replace(tool, enabled=enabled, held=own in reasons, held_reason=reason)
+        self._replace(server, dataclasses.replace(group, tools=tools))
+
     def withdraw(self, server: str | None) -> None:
         """Remove a server's tools until it puts them again; the server stays known."""
         group = self._groups.get(server)
@@ -256,7 +275,9 @@ class Registry:
         added = tuple(name for name in group.tools if name not in old)
         removed = tuple(name for name in old if name not in group.tools)
         changed = tuple(
-            name for name, tool in group.tools.items() if name in old and _differs(tool, old[name])
+            name
+            for name, tool in group.tools.items()
+            if name in old and tool is not old[name] and _differs(tool, old[name])
         )
         if not (added or removed or changed):
             return

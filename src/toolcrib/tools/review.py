@@ -12,6 +12,8 @@ from toolcrib.tools.scanner import scan
 
 MANY_TOOLS = 50
 HEAVY_TOKENS = 1500
+WARNING = ": warning: "
+"""Between the name of a tool and what is suspicious in its definition."""
 SHOWN = 10
 """Parameters named in one remark."""
 _WORD = re.compile(r"[a-z0-9]+")
@@ -24,10 +26,10 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
     `others` are the names of the tools of all other servers.
     """
     read, problems = read_definitions(definitions)
-    own = {tool.definition.name for tool in read}
+    own, others = frozenset(tool.definition.name for tool in read), frozenset(others)
     remarks = [f"{problem.tool or 'A tool'} cannot be used: {problem.reason}." for problem in problems]
     for tool in read:
-        remarks.extend(f"{tool.definition.name}: warning: {found}" for found in _found(tool, own, others))
+        remarks.extend(f"{tool.definition.name}{WARNING}{found}" for found in _found(tool, own, others))
         remarks.extend(_remarks_on(server, tool))
     if len(read) > MANY_TOOLS:
         remarks.append(

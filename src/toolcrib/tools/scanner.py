@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import starmap
 from typing import Any
 
 from toolcrib.tools.orders import orders
@@ -37,46 +39,62 @@ _BLANK = re.compile(r"[ \t\u00a0\u3000]{200,}\S")
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*\n){40,}\S")
 
 
+@dataclass(frozen=True)
+class Finding:
+    """Something suspicious; only `what` is in our own words, and safe to be shown to a model."""
+
+    what: str
+    words: str = ""
+    part: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.what}: “{self.words}”." if self.words else f"{self.part}: {self.what}."
+
+
 def scan(
     definition: Mapping[str, Any], *, own: Collection[str] = (), others: Collection[str] = ()
 ) -> list[str]:
-    """Findings, one sentence each, naming the part of the definition.
+    """Findings, one sentence each, naming the part of the definition; arguments as those of `find`."""
+    return list(dict.fromkeys(map(str, find(definition, own=own, others=others))))
+
+
+def find(
+    definition: Mapping[str, Any], *, own: Collection[str] = (), others: Collection[str] = ()
+) -> Iterator[Finding]:
+    """What is suspicious in a definition.
 
     `own` are the names of its server's tools, `others` those of all other servers; a frozenset is prepared
     once for all tools of a list.
     """
-    findings: dict[str, None] = {}
     known = KnownNames(definition, own, others)
     for path, text in _texts(definition):
         if _WORD.fullmatch(text):
             continue
         plain, lowered, found = _read(text) if len(text) <= _MOST_REPEATED else _read_once(text)
         if path != _NAME:
-            found = (*found, *map(_sentence, steering(plain, lowered, known)))
-        if found:
+            found = (*found, *starmap(_quoting, steering(plain, lowered, known)))
+        for each in found:
             part = ".".join(_keys(path))[:_LONGEST_PART] or "definition"
-            findings.update(dict.fromkeys(f"{part}: {each}" for each in found))
+            yield replace(each, part=part)
     name = definition.get("name")
     if isinstance(name, str) and _mixes_scripts(name):
-        findings[f"name: {revealed(name)} mixes letters of different scripts that look alike."] = None
-    return list(findings)
+        yield Finding("mixes letters of different scripts that look alike", revealed(name), "name")
 
 
-def _read_once(text: str) -> tuple[str, str, tuple[str, ...]]:
+def _read_once(text: str) -> tuple[str, str, tuple[Finding, ...]]:
     """The text as a model reads it, the same in lower case with single spaces, and what is found in it."""
     text = text[:MAX_TEXT]
     plain = plain_text(text)
     lowered = " ".join(plain.lower().replace("i\u0307", "i").split())
-    return plain, lowered, (*map(_sentence, orders(plain, lowered)), *_hidden(text))
+    return plain, lowered, (*starmap(_quoting, orders(plain, lowered)), *_hidden(text))
 
 
 _read = lru_cache(maxsize=2048)(_read_once)
 """Many parameters of a list have the same description."""
 
 
-def _sentence(finding: tuple[str, str]) -> str:
-    what, words = finding
-    return f"{what}: “{revealed(words)}”."
+def _quoting(what: str, words: str) -> Finding:
+    return Finding(what, revealed(words))
 
 
 def revealed(text: str) -> str:
@@ -101,7 +119,7 @@ def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[_Path, str]]:
             for key in value:
                 if isinstance(key, str) and not key.isidentifier() and _is_odd(key):
                     yield (None, f"a key of {'.'.join(_keys(path)) or 'the definition'}"), key
-            waiting.extend(((path, str(key)), inner) for key, inner in reversed(value.items()))
+            waiting.extend(((path, str(key)), inner) for key, inner in reversed(list(value.items())))
         elif isinstance(value, list | tuple):
             waiting.extend((path, inner) for inner in reversed(value))
 
@@ -118,23 +136,23 @@ def _keys(path: _Path) -> list[str]:
     return keys[::-1]
 
 
-def _hidden(text: str) -> Iterator[str]:
+def _hidden(text: str) -> Iterator[Finding]:
     """What a person who reads the text would not see."""
     hidden = [] if text.isascii() else HIDDEN.findall(ORDINARY.sub("", text))
     if hidden:
         points = ", ".join(dict.fromkeys(f"U+{ord(sign):04X}" for sign in hidden[:5]))
-        yield f"contains {len(hidden)} invisible characters ({points})."
+        yield Finding(f"contains {len(hidden)} invisible characters ({points})")
     if not text.isprintable() and _TERMINAL.search(text):
-        yield "contains terminal control characters."
+        yield Finding("contains terminal control characters")
     comment = _COMMENT.search(text) if "<!--" in text else None
     if comment is not None:
-        yield f"contains a comment that a page would not show: “{revealed(comment.group())}”."
+        yield _quoting("contains a comment that a page would not show", comment.group())
     if (len(text) > 200 and _BLANK.search(text)) or (text.count("\n") >= 40 and _BLANK_LINES.search(text)):
-        yield "continues after a long blank space."
+        yield Finding("continues after a long blank space")
     if not _POINTER.fullmatch(text) and _ENCODED.search(text):
-        yield "contains a long encoded text."
+        yield Finding("contains a long encoded text")
     elif sentence := encoded_sentence(text):
-        yield f"contains an encoded text: “{revealed(sentence)}”."
+        yield _quoting("contains an encoded text", sentence)
 
 
 def _mixes_scripts(name: str) -> bool:

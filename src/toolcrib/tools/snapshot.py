@@ -30,6 +30,15 @@ class Snapshot:
     def enabled(self) -> tuple[Tool, ...]:
         return tuple(tool for tool in self.tools.values() if tool.enabled)
 
+    @cached_property
+    def unchecked(self) -> str:
+        """Which servers have tools that cannot be found yet, because they are still being checked."""
+        sentences = []
+        for server, tools in self.by_server.items():
+            if checking := sum(tool.checking for tool in tools):
+                sentences.append(f"{checking:,} of {len(tools):,} tools of {server} are still being checked.")
+        return " ".join(sentences)
+
     def get(self, name: str) -> Tool | None:
         """The tool of this public name, with or without the `mcp__` prefix, even if disabled."""
         tool = self.tools.get(name)
@@ -72,10 +81,12 @@ def changed_meanwhile(tool: Tool) -> ToolChanged:
 
 
 def explain_held(tool: Tool) -> ToolChanged:
+    if tool.checking:
+        return ToolChanged(f"The tool {tool.name} is held: {tool.held_reason}.", hint="Try again shortly.")
     reason = tool.held_reason or "its definition changed since it was approved"
     return ToolChanged(
-        f"The tool {tool.name} is held: {reason}.",
-        hint=f"`toolcrib trust {tool.server}` shows the reason and approves it.",
+        f"The tool {tool.name} is held for review: {reason}.",
+        hint=f"Show and release it with: toolcrib trust {tool.server}",
     )
 
 

@@ -33,7 +33,7 @@ CALLS_A_TICK = 2
 def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
     """The event for pages; None if pages do not need it."""
     if isinstance(event, ServerChanged):
-        return {"kind": "server", "server": server_json(event.status, host.toolset.caller.counts)}
+        return {"kind": "server", "server": server_json(event.status, host)}
     if isinstance(event, ServerRemoved):
         return {"kind": "server_removed", "name": event.name}
     if isinstance(event, ToolsChanged):

@@ -14,7 +14,7 @@ from toolcrib.cli.call_arguments import read_arguments, read_words
 from toolcrib.cli.declare import CliCommand, Seconds, declare
 from toolcrib.cli.output import as_json, note, say
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import UnknownTool, UsageError
+from toolcrib.errors import ToolChanged, UnknownTool, UsageError
 
 if TYPE_CHECKING:
     from toolcrib.operations.results.calls import CallProgress, CallResult
@@ -67,7 +67,8 @@ async def command(
                 tool=tool, words=pairs, arguments=arguments, timeout=timeout, on_event=_show_progress
             )
         except UnknownTool as error:
-            raise error if client.running else _unknown(surface, tool, error) from None
+            known = client.running or isinstance(error, ToolChanged)
+            raise error if known else _unknown(surface, tool, error) from None
         if not surface.answer(result):
             _show_result(result, tool, save)
     return TOOL_FAILED if result.get("isError") else 0

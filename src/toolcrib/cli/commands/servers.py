@@ -58,7 +58,16 @@ def reason(server: Server) -> str:
     if server["state"] == "failed":
         given_up = f"gave up; restart it with: toolcrib start {server['name']}"
         return "; ".join(part for part in (because.rstrip("."), given_up) if part)
-    return "; ".join(part for part in (because, again) if part)
+    return "; ".join(part for part in (because, again, _held(server)) if part)
+
+
+def _held(server: Server) -> str:
+    """The tools that cannot be called yet, and how they are released."""
+    if server["checking"]:
+        return f"{server['checking']:,} of {server['tools']:,} tools are still being checked"
+    if not server["held"]:
+        return ""
+    return f"{counted(server['held'], 'tool')} held for review: toolcrib trust {server['name']}"
 
 
 def _p95(server: Server) -> str:

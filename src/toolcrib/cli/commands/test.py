@@ -80,3 +80,8 @@ def _show_outcome(name: str, outcome: Trial) -> None:
     remarks = len(outcome["review"])
     review = counted(remarks, "remark") if remarks else "no remarks"
     note(f"{name} works: {counted(outcome['tools'], 'tool')}, {review}.")
+    if outcome["held"]:
+        note(
+            f"Held for review: {', '.join(map(one_line, outcome['held']))}."
+            f" Show and release with: toolcrib trust {name}"
+        )

@@ -7,10 +7,10 @@ from typing import Any, Literal, NotRequired, cast, final
 
 from typing_extensions import TypedDict
 
+from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.servers.trial import StepResult
-from toolcrib.tools.counts import Counts, ServerCounted
 
 State = Literal[
     "disabled",
@@ -64,6 +64,10 @@ class Server(TypedDict):
     version: str | None
     """The version reported by the server."""
     tools: int
+    held: int
+    """Tools that are held for review; they are among `tools`."""
+    checking: int
+    """Tools that are held until they have been checked."""
     last_connected: str | None
     restarts: int
     retry_at: str | None
@@ -141,6 +145,8 @@ class Trial(TypedDict):
     review: list[str]
     """Unclear parts of its tool descriptions."""
     tools: int
+    held: list[str]
+    """Tools that are held for review: they cannot be called before the user approves them."""
     error: NotRequired[Failure]
     remedy: NotRequired[TrialRemedy]
 
@@ -224,9 +230,12 @@ class WatchedConfig(TypedDict):
 Watched = WatchedServer | WatchedRemoval | WatchedConfig
 
 
-def server_json(status: ServerStatus, counts: Counts | None = None) -> Server:
-    calls = ServerCounted() if counts is None else counts.of(status.name)
+def server_json(status: ServerStatus, host: Host) -> Server:
+    calls = host.toolset.caller.counts.of(status.name)
+    held = [tool for tool in host.toolset.registry.snapshot.by_server.get(status.name, ()) if tool.held]
+    checking = sum(tool.checking for tool in held)
     shown = {**asdict(status), "state": status.state.value, "calls": asdict(calls)}
+    shown.update(held=len(held) - checking, checking=checking)
     shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
     return cast("Server", shown)
 

@@ -36,6 +36,8 @@ class ToolInfo(TypedDict):
     tokens: int
     """Estimated tokens of its definition in a prompt."""
     hash: str
+    held: str
+    """Why it is held, if it is; it cannot be called until the user approves it."""
     stale: bool
     silent: bool
     """Its server misses its health checks; it is not offered to models."""
@@ -280,7 +282,8 @@ def shelf_tool(host: Host, tool: Tool) -> ShelfTool:
 def standing_of(host: Host, tool: Tool) -> tuple[Standing, str]:
     """Whether a tool can be called now, and why not."""
     if tool.held:
-        return "held", f"{tool.held_reason or 'its definition changed'}, not offered until you approve it"
+        reason = tool.held_reason or "its definition changed"
+        return "held", reason if tool.checking else f"held for review: {reason}"
     if tool.server is not None and tool.server in host.servers:
         state = host.servers.status(tool.server).state
         if state not in UP:
@@ -327,6 +330,7 @@ def tool_json(tool: Tool) -> ToolInfo:
         "enabled": tool.enabled,
         "tokens": tool.tokens,
         "hash": tool.hash,
+        "held": tool.held_reason if tool.held else "",
         "stale": tool.stale,
         "silent": tool.silent,
         "annotations": dict(definition.annotations),

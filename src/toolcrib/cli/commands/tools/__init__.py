@@ -64,11 +64,17 @@ def _show(found: list[ToolInfo], server: str | None) -> None:
     note(
         f"{counted(len(found), 'tool')} of {counted(servers, 'server')}, about {tokens:,} tokens in a prompt."
     )
+    for tool in found:
+        if tool["held"]:
+            note(f"{tool['name']} is held for review: {tool['held']}.")
+    for name in dict.fromkeys(tool["server"] for tool in found if tool["held"]):
+        note(f"Show and release what is held with: toolcrib trust {name}")
 
 
 def _row(tool: ToolInfo) -> list[str]:
     states = (
-        ("(off)", not tool["enabled"]),
+        ("(held for review)", bool(tool["held"])),
+        ("(off)", not tool["enabled"] and not tool["held"]),
         ("(cached)", tool["stale"]),
         ("(not answering)", tool["silent"]),
     )
