@@ -103,7 +103,7 @@ def test_a_changed_definition_shows_its_difference_and_is_approved_by_the_person
     description.write_text(json.dumps({"today": rotten}))
     crib.run("restart", name="weather")
     page = open_server("weather")
-    expect(page.get_by_text("One tool definition changed.")).to_be_visible()
+    expect(page.get_by_text("One tool definition needs your review.")).to_be_visible()
     difference = page.get_by_role("region", name="Definition difference")
     expect(difference.locator(".diff-added").first).to_contain_text("id_rsa")
     expect(difference.get_by_text("Finding:").first).to_be_visible()
@@ -111,7 +111,7 @@ def test_a_changed_definition_shows_its_difference_and_is_approved_by_the_person
     sure = page.get_by_role("dialog")
     expect(sure).to_contain_text("Approve despite the finding?")
     sure.get_by_role("button", name="Approve").click()
-    expect(page.get_by_text("One tool definition changed.")).to_be_hidden()
+    expect(page.get_by_text("One tool definition needs your review.")).to_be_hidden()
     assert all(one["enabled"] for one in crib.run("tools", server="weather"))
 
 
@@ -145,7 +145,7 @@ def test_a_version_that_changed_a_definition_shows_every_line_of_it_and_the_old_
     _changed_fetch(crib, tmp_path)
     page = open_server("fetch")
 
-    expect(page.get_by_text("One tool definition changed with version 2026.10.24.")).to_be_visible()
+    expect(page.get_by_text("One tool definition needs your review, since version 2026.10.24.")).to_be_visible()
     expect(page.get_by_role("tab", name="Versions 2")).to_be_visible()
     difference = page.get_by_role("region", name="Definition difference")
     expect(difference).to_contain_text(re.compile(r"Approved \d\d:\d\d, [0-9a-f]{7} → now [0-9a-f]{7}"))

@@ -1018,6 +1018,12 @@ export interface HaltParams {
   name: string;
 }
 
+/** A tool that is held for review, by its own name, and why. */
+export interface HeldGlance {
+  tool: string;
+  reason: string;
+}
+
 /** A tool that cannot be called, for example because it changed since it was approved. */
 export interface HeldTool {
   tool: string;
@@ -2273,7 +2279,8 @@ export interface ServerGlance {
   touches: string[];
   tools: number;
   tokens: number | null;
-  held: string[];
+  held: HeldGlance[];
+  checking: number;
   missing: string[];
   bars: CallBar[];
   typical_ms: number | null;

@@ -33,8 +33,8 @@ export function needText(need: Need): NeedText {
       return { what: `${server} needs a value`, where: missing(need.reason) };
     case "changed":
       return {
-        what: `${server} changed a tool`,
-        where: `${plural(need.tools.length, "definition")} ${need.tools.length === 1 ? "differs" : "differ"}`,
+        what: `Review tools of ${server}`,
+        where: `${plural(need.tools.length, "tool")} held for review`,
       };
     case "workflow":
       return { what: need.reason, where: (need.principal ?? "").replace(/^workflow:/, "workflow ") };

@@ -20,9 +20,9 @@ const SERVERS: Record<string, Shown> = {
   disabled: { shape: "off", word: "Off" },
 };
 
-/** A server's state; `held` are tools whose definition changed and waits. */
+/** A server's state; `held` are tools that wait for a review. */
 export function serverState(state: string, held = 0, retryIn: number | null = null): Shown {
-  if (state === "ready" && held > 0) return { shape: "need", word: "Changed" };
+  if (state === "ready" && held > 0) return { shape: "need", word: "Held for review" };
   if (state === "backoff") return { shape: "retry", word: retryIn === null ? "Retrying" : `Retrying in ${retryIn} s` };
   return SERVERS[state] ?? { shape: "wait", word: state };
 }

@@ -289,8 +289,9 @@ class Host:
             )
         self.core.trust.accept(entry)
         tools = self.toolset.registry.snapshot.by_server.get(name, ())
-        if any(tool.held for tool in tools):
-            self.core.pins.approve(name, [(tool.definition, tool.hash) for tool in tools])
+        if any(tool.in_review for tool in tools):
+            reviewed = [(tool.definition, tool.hash) for tool in tools if not tool.checking]
+            self.core.pins.approve(name, reviewed)
             self.core.server_events.list_again(name)
         await self.apply(self.config)
 

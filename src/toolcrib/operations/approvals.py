@@ -138,7 +138,7 @@ async def gather_waiting(host: Host) -> list[WaitingItem]:
     others += [
         _held(server, held)
         for server, tools in host.toolset.registry.snapshot.by_server.items()
-        if server is not None and (held := [tool for tool in tools if tool.held])
+        if server is not None and (held := [tool for tool in tools if tool.in_review])
     ]
     titled = [await _titled(host, question) for question in sorted(questions, key=_age)]
     return [*titled, *sorted(others, key=_age)]

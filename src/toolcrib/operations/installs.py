@@ -357,7 +357,7 @@ def _free(place: Path) -> int | None:
 
 def found_in_server(host: Host, server: str) -> list[str]:
     """The suspicious parts of all tool definitions of a server, each with the tool's name."""
-    tools = [tool for tool in host.toolset.registry.snapshot.by_server.get(server, ()) if tool.held]
+    tools = [tool for tool in host.toolset.registry.snapshot.by_server.get(server, ()) if tool.in_review]
     found = found_in(host, server, tools)
     return [f"{tool.name}: warning: {finding}" for tool in tools for finding in found[tool.name]]
 

@@ -128,7 +128,10 @@ def _glance(
         "touches": touched(raw),
         "tools": status.tools or len(tools),
         "tokens": sum(tool.tokens for tool in tools if tool.enabled or tool.stale) if tools else None,
-        "held": [tool.definition.name for tool in tools if tool.held],
+        "held": [
+            {"tool": tool.definition.name, "reason": tool.held_reason} for tool in tools if tool.in_review
+        ],
+        "checking": sum(tool.checking for tool in tools),
         "missing": missing_from(raw, stored, host.core.connector.environ),
         "bars": [
             {"calls": calls, "failed": failed}

@@ -84,7 +84,7 @@ async def tools(host: Host, params: ToolsParams) -> list[ToolInfo]:
     await _settle(host, params)
     tools = host.tools(params.server, disabled=True)
     if not params.disabled:
-        tools = [tool for tool in tools if tool.enabled or (tool.held and not tool.checking)]
+        tools = [tool for tool in tools if tool.enabled or tool.in_review]
     if params.server is not None and not host.tools(params.server, disabled=True):
         _check_up(host, params.server)
     page, _ = _page((tool for tool in tools if tool.name > params.after), params.limit)

@@ -78,7 +78,7 @@ async def _agree(host: Host, shown: TrustShown, mark: str) -> None:
 
 def _shown(host: Host, entry: ServerEntry) -> TrustShown:
     launch, before = launch_of(entry.raw), host.core.trust.agreed(entry.name)
-    held = [tool for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ()) if tool.held]
+    held = [tool for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ()) if tool.in_review]
     findings = found_in(host, entry.name, held)
     tools = [_tool_json(host, tool, findings[tool.name]) for tool in held]
     return {
@@ -140,7 +140,8 @@ async def launch_shown(host: Host, entry: ServerEntry, plan: Plan | None = None)
     """All details of a launch; `plan` is the installation that comes first."""
     launch, before = launch_of(entry.raw), host.core.trust.agreed(entry.name)
     agreed = await host.core.trust.agreed_at(entry.name)
-    held = [tool.hash for tool in host.toolset.registry.snapshot.by_server.get(entry.name, ()) if tool.held]
+    tools = host.toolset.registry.snapshot.by_server.get(entry.name, ())
+    held = [tool.hash for tool in tools if tool.in_review]
     raw = canonical(entry.raw)
     record = _record(host, entry) if plan is None else None
     installed = plan.launch if plan else record.launch if record else None

@@ -96,6 +96,11 @@ class Tool:
         """Whether it is held only until its definition has been checked."""
         return self.held_reason == UNCHECKED
 
+    @property
+    def in_review(self) -> bool:
+        """Whether it is held until the user has reviewed it."""
+        return self.held and not self.checking
+
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:

@@ -1,6 +1,6 @@
 /** Every sentence of the page of one server. */
 
-import type { HeldTool } from "../../api/types";
+import type { HeldGlance, HeldTool } from "../../api/types";
 import { day, plural } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 
@@ -12,7 +12,7 @@ export const TEXT = {
   tools: "Tools",
   offered: "Tools that may be offered to a model",
   noTools: "No tools yet. They appear after the first connection.",
-  held: "On hold",
+  held: "Held for review",
   noDescription: "No description.",
   log: "Log",
   live: "Live",
@@ -89,11 +89,11 @@ export const RUNS = {
   none: "none",
 } as const;
 
-/** "“fetch” is on hold until you decide. The other tool works." */
-export function heldText(held: readonly string[], others: number): string {
-  const names = held.map((tool) => `“${reveal(tool)}”`).join(", ");
+/** "“fetch” is held for review: its definition changed since it was approved. The other tool works." */
+export function heldText(held: readonly HeldGlance[], others: number): string {
+  const tools = held.map(({ tool, reason }) => `“${reveal(tool)}” is held for review: ${reason}.`).join(" ");
   const rest = others > 0 ? ` The other ${others === 1 ? "tool works" : `${others} tools work`}.` : "";
-  return `${names} ${held.length === 1 ? "is" : "are"} on hold until you decide.${rest}`;
+  return `${tools}${rest}`;
 }
 
 /** "Approved 2 Oct, 7be20d4 → now 9f3c1ae" */
@@ -109,10 +109,10 @@ export function unknownKeysText(unknown: number): string {
   return unknown === 0 ? "" : `${plural(unknown, "unknown key")} ${unknown === 1 ? "is" : "are"} kept.`;
 }
 
-/** "One tool definition changed with version 2026.10.24." */
+/** "One tool definition needs your review, since version 2026.10.24." */
 export function changedWords(many: number, version: string | null): string {
-  const what = many === 1 ? "One tool definition changed" : `${many} tool definitions changed`;
-  return version ? `${what} with version ${version}.` : `${what}.`;
+  const what = many === 1 ? "One tool definition needs your review" : `${many} tool definitions need your review`;
+  return version ? `${what}, since version ${version}.` : `${what}.`;
 }
 
 export function junkText(lines: number): string {

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { countGroups, rowsOf, wayOf, type Glance, type Overview, type Row } from "./model";
 import { reasonOf, setupReason, summaryText } from "./text";
 
+const HELD = { tool: "fetch", reason: "its definition changed since it was approved" };
+
 function glance(change: Partial<Glance>): Glance {
   return {
     name: "notes",
@@ -25,6 +27,7 @@ function glance(change: Partial<Glance>): Glance {
     tools: 3,
     tokens: 900,
     held: [],
+    checking: 0,
     missing: [],
     bars: [],
     typical_ms: null,
@@ -40,7 +43,7 @@ const row = (change: Partial<Glance>): Row => rowsOf({ servers: [glance(change)]
 
 describe("a server of the list", () => {
   it("stands among those that need a person while a definition is held, and counts as up", () => {
-    const changed = row({ held: ["fetch"] });
+    const changed = row({ held: [HELD] });
     expect(changed.group).toBe("needs");
     expect(countGroups([changed])).toMatchObject({ needs: 1, up: 1 });
     expect(wayOf(changed)?.words).toBe("See difference");
@@ -57,7 +60,9 @@ describe("a server of the list", () => {
     expect(reasonOf(glance({ state: "needs-config", missing: ["notes.CALDAV_PASSWORD"] }), now)).toBe(
       "CALDAV_PASSWORD is not set. It will be stored in your keyring.",
     );
-    expect(reasonOf(glance({ held: ["fetch"] }), now)).toBe("Running. The definition of “fetch” needs your review.");
+    expect(reasonOf(glance({ held: [HELD] }), now)).toBe(
+      "Running. “fetch” is held for review: its definition changed since it was approved.",
+    );
     expect(
       reasonOf(
         glance({ state: "backoff", reason: "127.0.0.1:5432 refused the connection", attempt: 3, attempts: 5 }),
@@ -100,7 +105,7 @@ describe("a server of the list", () => {
 
   it("stands in its group by what it waits for", () => {
     const states = ["ready", "needs-config", "needs-auth", "needs-trust"] as const;
-    const rows = states.map((state) => row({ state, held: state === "ready" ? ["fetch"] : [] }));
+    const rows = states.map((state) => row({ state, held: state === "ready" ? [HELD] : [] }));
     const sorted = [...rows].sort((one, other) => one.rank - other.rank).map((one) => one.server?.state);
     expect(sorted).toEqual(["needs-trust", "needs-auth", "needs-config", "ready"]);
   });

@@ -121,8 +121,12 @@ function onDay(when: string): string {
 function readyReason(server: Glance, now: number): string {
   const [first, ...others] = server.held;
   if (first !== undefined && others.length === 0)
-    return `Running. The definition of “${reveal(first)}” needs your review.`;
-  if (first !== undefined) return `Running. ${server.held.length} definitions need your review.`;
+    return `Running. “${reveal(first.tool)}” is held for review: ${first.reason}.`;
+  if (first !== undefined) return `Running. ${server.held.length} tools are held for review.`;
+  if (server.checking > 0) {
+    const [checking, all] = [server.checking, server.tools].map((many) => many.toLocaleString("en-US"));
+    return `Running. ${checking} of ${all} tools are still being checked.`;
+  }
   const up = server.up_since ? `Up ${upFor(now - Date.parse(server.up_since))}.` : "";
   const newer = server.newest ? `Update available: ${reveal(server.newest)}.` : "";
   const where = newer ? "" : server.touches.map((path) => tilde(reveal(path))).join(", ");

@@ -74,7 +74,7 @@ export function tokens(ranking: Ranking): string {
 
 export function tag(tool: ShelfTool): string {
   if (tool.standing === "off") return "off";
-  if (tool.standing === "held") return "on hold";
+  if (tool.standing === "held") return "held for review";
   if (tool.standing === "away") return "not ready";
   if (tool.gate === "ask") return "needs approval";
   if (tool.gate === "deny") return "denied";

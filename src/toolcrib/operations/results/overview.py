@@ -78,6 +78,13 @@ class CallBar(TypedDict):
     failed: int
 
 
+class HeldGlance(TypedDict):
+    """A tool that is held for review, by its own name, and why."""
+
+    tool: str
+    reason: str
+
+
 class ServerGlance(TypedDict):
     """A server in a list."""
 
@@ -105,8 +112,10 @@ class ServerGlance(TypedDict):
     tools: int
     tokens: int | None
     """Tokens of its tool definitions in a prompt; None if unknown."""
-    held: list[str]
-    """Names of the tools that are held because their definitions changed."""
+    held: list[HeldGlance]
+    """Tools that are held for review."""
+    checking: int
+    """Tools that are held until they have been checked."""
     missing: list[str]
     """Secrets it refers to that are not stored, and variables that are neither set nor stored."""
     bars: list[CallBar]

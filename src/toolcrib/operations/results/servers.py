@@ -232,10 +232,10 @@ Watched = WatchedServer | WatchedRemoval | WatchedConfig
 
 def server_json(status: ServerStatus, host: Host) -> Server:
     calls = host.toolset.caller.counts.of(status.name)
-    held = [tool for tool in host.toolset.registry.snapshot.by_server.get(status.name, ()) if tool.held]
-    checking = sum(tool.checking for tool in held)
+    tools = host.toolset.registry.snapshot.by_server.get(status.name, ())
     shown = {**asdict(status), "state": status.state.value, "calls": asdict(calls)}
-    shown.update(held=len(held) - checking, checking=checking)
+    shown["held"] = sum(tool.in_review for tool in tools)
+    shown["checking"] = sum(tool.checking for tool in tools)
     shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
     return cast("Server", shown)
 
