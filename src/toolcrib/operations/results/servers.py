@@ -233,9 +233,10 @@ Watched = WatchedServer | WatchedRemoval | WatchedConfig
 def server_json(status: ServerStatus, host: Host) -> Server:
     calls = host.toolset.caller.counts.of(status.name)
     tools = host.toolset.registry.snapshot.by_server.get(status.name, ())
-    shown = {**asdict(status), "state": status.state.value, "calls": asdict(calls)}
+    shown = {**asdict(status), "state": status.state.value}
     shown["held"] = sum(tool.in_review for tool in tools)
     shown["checking"] = sum(tool.checking for tool in tools)
+    shown["calls"] = asdict(calls)
     shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
     return cast("Server", shown)
 
