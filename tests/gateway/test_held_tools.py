@@ -38,7 +38,7 @@ async def test_a_client_is_told_that_the_tool_is_held(serve, bank, profile, tool
         answer = await client.call_tool(tool, arguments)
 
     assert answer.is_error
-    assert "held: its definition changed" in answer.content[0].text
+    assert "held for review: its definition changed" in answer.content[0].text
     assert "toolcrib trust bank" in answer.content[0].text
     assert bank.called == []
 

@@ -126,7 +126,7 @@ _RULES = (
     ),
     rule(
         PRIVATE,
-        "~|$home|%userprofile%|/home/|/root/|/etc/",
+        "~|$home|%userprofile%|/home|/root|/etc",
         r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
         r"credentials|mcp\.json|\.gnupg|\.kube|\.netrc|\.npmrc)"
         r"(?!\S{0,20}\s+(?:is|are)\s+(?:always\s+)?(?:rejected|blocked|refused|denied|forbidden|not\s+allowed)\b)",
