@@ -145,7 +145,9 @@ def test_a_version_that_changed_a_definition_shows_every_line_of_it_and_the_old_
     _changed_fetch(crib, tmp_path)
     page = open_server("fetch")
 
-    expect(page.get_by_text("One tool definition needs your review, since version 2026.10.24.")).to_be_visible()
+    expect(
+        page.get_by_text("One tool definition needs your review, since version 2026.10.24.")
+    ).to_be_visible()
     expect(page.get_by_role("tab", name="Versions 2")).to_be_visible()
     difference = page.get_by_role("region", name="Definition difference")
     expect(difference).to_contain_text(re.compile(r"Approved \d\d:\d\d, [0-9a-f]{7} → now [0-9a-f]{7}"))
