@@ -33,7 +33,8 @@ HELP = """/new            start a new chat
 /continue       continue an answer that was interrupted or stopped
 /usage          show the tokens used so far
 /exit           quit (Ctrl-D)
-Esc or Ctrl-C stops an answer."""
+/help           show this list
+Alt-Enter adds a line; a paste is one message. Esc or Ctrl-C stops an answer."""
 
 
 @dataclass
@@ -59,7 +60,7 @@ class ChatLoop:
                     if line.strip() == CONTINUE:
                         await self._continue(connection, prompt, interactive=interactive)
                         continue
-                    if line.startswith("/"):
+                    if line.startswith("/") and "\n" not in line:
                         if not await self._command(line, connection):
                             break
                         continue
@@ -134,7 +135,7 @@ class ChatLoop:
         if word in ("/exit", "/quit"):
             return False
         if run is None:
-            note(HELP)
+            note(HELP if word == "/help" else f"There is no command {word}.\n{HELP}")
             return True
         try:
             await run(self, rest.strip(), await connection.client())

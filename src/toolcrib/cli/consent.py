@@ -136,7 +136,7 @@ async def _confirmed(chosen: _Wider, keys: Keyboard) -> bool:
         typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.effect}: ")
         return (typed or "").lower() == chosen.word
     note(f"  Press Enter to allow it {chosen.effect}.")
-    return await keys.key() in ENTER
+    return await keys.key() == ENTER
 
 
 def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:

@@ -1,4 +1,4 @@
-"""Reads single keys while the event loop runs; the terminal is always restored.
+"""Reads keys and pastes from a terminal while the event loop runs; the terminal is always restored.
 
 Only a key pressed while a question waits for it is an answer. Keys typed earlier, pastes and key repeats are
 kept for the next prompt.
@@ -10,67 +10,234 @@ import asyncio
 import codecs
 import os
 import re
+import signal
 import sys
 import termios
-import tty
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 ESCAPE = "\x1b"
-ENTER = ("\r", "\n")
+ENTER = "\r"
+NEW_LINE = "\n"
+"""Alt-Enter: a line break inside a text."""
+END = "\x04"
+"""Ctrl-D."""
+ERASE = ("\x7f", "\b")
 QUIET = 0.5
 """Seconds without a key before a question accepts answers."""
 PASTED = "  That was more than one key; press a single key."
-_ERASE = ("\x7f", "\b")
+PASTE_GAP = 0.03
+"""Seconds within which the rest of a paste follows, in terminals that do not mark it."""
+_READ = 65536
 _REST_OF_SEQUENCE = 0.05
 """Seconds within which the rest of an escape sequence, such as an arrow key, follows."""
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O\x1b])")
+_REST_OF_PASTE = 1.0
+"""Seconds without data after which a paste whose end was not marked has ended."""
+_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+_PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
+ALT_ENTER = ("\x1b\r", "\x1b\n", "\x1b[13;2u", "\x1b[13;3u", "\x1b[27;2;13~", "\x1b[27;3;13~")
+"""What terminals send for Alt-Enter, and some of them for Shift-Enter."""
+_KEY = re.compile(
+    rf"(?P<new>{'|'.join(map(re.escape, ALT_ENTER))})"
+    r"|(?P<sequence>\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O\x1b]))|(?P<enter>\r\n|\r|\n)|(?P<other>.)",
+    re.DOTALL,
+)
 _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
+_SIGNALS = {"\x03": signal.SIGINT, "\x1a": signal.SIGTSTP, "\x1c": signal.SIGQUIT}
+
+
+@dataclass(frozen=True)
+class Paste:
+    """Several characters at once; without control characters, and with line breaks as `NEW_LINE`."""
+
+    text: str
+    marked: bool = False
+    """The terminal marked it as a paste."""
+    ended: bool = False
+    """It is not marked and ends with a line break, like a line that was typed quickly."""
+
+
+Piece = str | Paste
+"""A single key, or a paste."""
+
+
+class KeyDecoder:
+    """Turns the bytes of a terminal into keys and pastes. Nothing inside a paste acts as a key."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._begun = ""
+        """The beginning of an escape sequence."""
+        self._paste: str | None = None
+
+    @property
+    def wait(self) -> float | None:
+        """Seconds to wait for more before `end`; None if nothing is incomplete."""
+        if self._paste is not None:
+            return _REST_OF_PASTE
+        return _REST_OF_SEQUENCE if self._begun else None
+
+    def feed(self, data: bytes) -> list[Piece]:
+        """What was read at once: a single key, or else pastes."""
+        text, self._begun = self._begun + self._decode(data), ""
+        pieces: list[Piece] = []
+        while text:
+            if self._paste is None:
+                typed, mark, text = text.partition(_PASTE_BEGINS)
+                pieces += self._typed(typed, last=not mark, alone=not mark and not pieces)
+                self._paste = self._joined(pieces) if mark else None
+            else:
+                self._paste, end, text = (self._paste + text).partition(_PASTE_ENDS)
+                pieces += self.end() if end else []
+        return pieces
+
+    def _joined(self, pieces: list[Piece]) -> str:
+        """The beginning of a paste: text that arrived with its mark belongs to it, unless it was sent."""
+        if not pieces or not isinstance(last := pieces[-1], Paste) or last.ended:
+            return ""
+        pieces.pop()
+        return last.text
+
+    def end(self) -> list[Piece]:
+        """The incomplete rest: Escape itself, or a paste without its end mark."""
+        paste, begun = self._paste, self._begun
+        self._paste, self._begun = None, ""
+        if paste is not None:
+            return [Paste(clean(paste), marked=True)]
+        return [ESCAPE] if begun == ESCAPE else []
+
+    def _typed(self, text: str, *, last: bool, alone: bool) -> list[Piece]:
+        begun = _BEGUN.search(text) if last else None
+        if begun is not None:
+            self._begun, text = begun.group(), text[: begun.start()]
+        keys: list[Piece] = [key for match in _KEY.finditer(text) if (key := _key(match))]
+        if (len(keys) == 1 and alone) or (keys and all(key in ERASE for key in keys)):
+            return keys
+        interrupts: list[Piece] = [key for key in keys if key == "\x03"]
+        typed = typed_ahead(keys).rstrip(ENTER)
+        ended = bool(keys) and keys[-1] == ENTER
+        return [*interrupts, Paste(clean(typed), ended=ended)] if typed or ended else interrupts
+
+
+def _key(match: re.Match[str]) -> str:
+    return {"new": NEW_LINE, "enter": ENTER, "sequence": ""}.get(match.lastgroup or "", match.group())
+
+
+def clean(text: str) -> str:
+    """The text without control characters; line breaks become `NEW_LINE`."""
+    broken = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(letter for letter in broken if letter.isprintable() or letter in "\n\t")
+
+
+def typed_ahead(pieces: Sequence[Piece], text: str = "") -> str:
+    """The text followed by these pieces; `ENTER` stands where a message was sent."""
+    for piece in pieces:
+        if isinstance(piece, Paste):
+            text += piece.text + (ENTER if piece.ended else "")
+        elif piece in ERASE:
+            text = text[:-1] if text and text[-1] != ENTER else text
+        elif piece.isprintable() or piece in (ENTER, NEW_LINE, END, "\t"):
+            text += piece
+    return text
+
+
+@contextmanager
+def key_mode(file: int, *, signals: bool) -> Iterator[None]:
+    """Pass every key on at once, without echo, and keep what was typed before.
+
+    Without `signals`, Ctrl-C and others are keys too: they may be part of a paste.
+    """
+    before = termios.tcgetattr(file)
+    changed = termios.tcgetattr(file)
+    changed[0] &= ~termios.IXON
+    changed[3] &= ~(termios.ICANON | termios.ECHO | (0 if signals else termios.ISIG))
+    changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
+    termios.tcsetattr(file, termios.TCSADRAIN, changed)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(file, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def marked_pastes() -> Iterator[None]:
+    """Ask the terminal to mark pastes."""
+    able = os.environ.get("TERM", "dumb") != "dumb"
+    _show(_PASTE_ON if able else "")
+    try:
+        yield
+    finally:
+        _show(_PASTE_OFF if able else "")
+
+
+def read_burst(file: int, timeout: float = PASTE_GAP) -> bytes:
+    """What arrives without a pause."""
+    import select
+
+    data = b""
+    while select.select([file], [], [], timeout)[0] and (more := os.read(file, _READ)):
+        data += more
+    return data
 
 
 class Keyboard:
-    """Used as `with Keyboard(on_escape) as keys`, on a terminal, inside an event loop."""
+    """Used as `with Keyboard(on_escape) as keys`, on a terminal, inside an event loop.
 
-    def __init__(self, on_escape: Callable[[], object] = lambda: None) -> None:
+    Without `on_escape`, nothing is read before the first question: it stays for the shell.
+    """
+
+    def __init__(self, on_escape: Callable[[], object] | None = None) -> None:
         self._on_escape = on_escape
         self._file = sys.stdin.fileno()
-        self._before = termios.tcgetattr(self._file)
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._pressed: asyncio.Queue[str] = asyncio.Queue()
-        """What was read at once; a single key is a piece of one character."""
+        self._decoder = KeyDecoder()
+        self._pressed: asyncio.Queue[Piece] = asyncio.Queue()
         self._wanted = False
-        self._begun = ""
+        self._reading = ExitStack()
+        self._listens = False
         self._timer: asyncio.TimerHandle | None = None
         self._typed_at = 0.0
         self.ahead = ""
-        """What was typed without a question: for the next prompt."""
+        """What was typed without a question, as in `typed_ahead`: for the next prompt."""
 
     def __enter__(self) -> Self:
-        tty.setcbreak(self._file)
-        asyncio.get_running_loop().add_reader(self._file, self._read)
+        if self._on_escape is not None:
+            self._listen()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.get_running_loop().remove_reader(self._file)
         if self._timer is not None:
             self._timer.cancel()
-        termios.tcsetattr(self._file, termios.TCSADRAIN, self._before)
+        if self._listens:
+            asyncio.get_running_loop().remove_reader(self._file)
+        self._reading.close()
+        self.ahead = typed_ahead(self._decoder.end(), self.ahead)
+
+    def _listen(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._reading.enter_context(key_mode(self._file, signals=False))
+            self._reading.enter_context(marked_pastes())
+            asyncio.get_running_loop().add_reader(self._file, self._read)
 
     async def settle(self) -> None:
         """Wait for a pause in typing; call it between a question and its choices."""
+        self._listen()
         loop = asyncio.get_running_loop()
         self._typed_at = loop.time()
         while (left := self._typed_at + QUIET - loop.time()) > 0:  # noqa: ASYNC110 - every key extends it
             await asyncio.sleep(left)
 
     async def key(self) -> str:
-        """The next key; several characters at once are a paste, not a key."""
-        self._wanted = True
+        """The next key; several characters at once are a paste, which is kept for the next prompt."""
+        self._want()
         try:
-            while len(pressed := await self._pressed.get()) != 1:
+            while isinstance(pressed := await self._pressed.get(), Paste):
+                self.ahead += pressed.text
                 _show(f"{PASTED}\n")
             return pressed
         finally:
@@ -79,7 +246,7 @@ class Keyboard:
     async def line(self, prompt: str) -> str | None:
         """A line, shown as it is typed; None after Escape. A paste does not end it."""
         _show(prompt)
-        self._wanted = True
+        self._want()
         try:
             return await self._typed_line()
         finally:
@@ -88,22 +255,24 @@ class Keyboard:
 
     def stop(self) -> None:
         """Do what Escape does without a question."""
-        self._on_escape()
+        if self._on_escape is not None:
+            self._on_escape()
 
     async def _typed_line(self) -> str | None:
         typed = ""
-        while (piece := await self._pressed.get()) not in ENTER:
+        while (piece := await self._pressed.get()) != ENTER:
             if piece == ESCAPE:
                 return None
-            if piece in _ERASE:
+            if piece in ERASE:
                 _show("\b \b" if typed else "")
-                typed = typed[:-1]
-                continue
-            shown = "".join(letter if letter.isprintable() else " " for letter in piece)
-            if len(piece) > 1 or piece.isprintable():
-                _show(shown)
-                typed += shown
+            added = typed_ahead([piece], typed).replace(ENTER, NEW_LINE)
+            _show(added[len(typed) :].replace("\n", " "))
+            typed = added
         return typed.strip()
+
+    def _want(self) -> None:
+        self._listen()
+        self._wanted = True
 
     def _stop_listening(self) -> None:
         self._wanted = False
@@ -112,43 +281,34 @@ class Keyboard:
 
     def _read(self) -> None:
         try:
-            data = os.read(self._file, 1024)
+            data = os.read(self._file, _READ)
         except OSError:
             data = b""
         if not data:  # The terminal was closed.
             asyncio.get_running_loop().remove_reader(self._file)
             return
-        text = _SEQUENCE.sub("", self._begun + self._decode(data))
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        begun = _BEGUN.search(text)
-        self._begun = begun.group() if begun is not None else ""
-        if begun is not None:
-            text = text[: begun.start()]
-            self._timer = asyncio.get_running_loop().call_later(_REST_OF_SEQUENCE, self._alone)
-        if text:
-            self._take(text)
+        self._take(self._decoder.feed(data))
+        wait = self._decoder.wait
+        loop = asyncio.get_running_loop()
+        self._timer = None if wait is None else loop.call_later(wait, lambda: self._take(self._decoder.end()))
 
-    def _alone(self) -> None:
-        """No sequence followed: Escape itself was pressed."""
-        self._timer = None
-        begun, self._begun = self._begun, ""
-        if begun == ESCAPE:
-            self._take(ESCAPE)
-
-    def _take(self, piece: str) -> None:
+    def _take(self, pieces: Sequence[Piece]) -> None:
         self._typed_at = asyncio.get_running_loop().time()
-        if self._wanted:
-            self._pressed.put_nowait(piece)
-        else:
-            self._keep(piece)
+        for piece in pieces:
+            if isinstance(piece, str) and piece in _SIGNALS:
+                os.killpg(os.getpgrp(), _SIGNALS[piece])
+            elif self._wanted:
+                self._pressed.put_nowait(piece)
+            else:
+                self._keep(piece)
 
-    def _keep(self, piece: str) -> None:
+    def _keep(self, piece: Piece) -> None:
         if piece == ESCAPE:
-            self._on_escape()
+            self.stop()
         else:
-            self.ahead += piece
+            self.ahead = typed_ahead([piece], self.ahead)
 
 
 def _show(text: str) -> None:

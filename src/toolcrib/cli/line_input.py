@@ -1,4 +1,7 @@
-"""Reads lines while the event loop runs: from a terminal with history, or from a pipe."""
+"""Reads messages while the event loop runs: from a terminal with history, or lines from a pipe.
+
+On a terminal, a paste is one message, and nothing that is typed or pasted early is lost.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,45 @@ import sys
 import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
+
+from toolcrib.cli.keyboard import (
+    ALT_ENTER,
+    END,
+    ENTER,
+    NEW_LINE,
+    KeyDecoder,
+    Paste,
+    clean,
+    key_mode,
+    read_burst,
+    typed_ahead,
+)
 
 MAX_HISTORY = 1000
 PROMPT = "› "
-END = "\x04"
-"""Ctrl-D."""
-INTERRUPT = "\x03"
-"""Ctrl-C."""
-_ON_INTERRUPT = (
+INTERRUPT = "\x03\u2063"
+"""Ctrl-C, and an invisible character that tells it from one in a paste."""
+_BINDINGS = (
     r'"\e[990~": end-of-line',
     r'"\e[991~": quoted-insert',
     r'"\e[992~": accept-line',
-    r'"\C-c": "\e[990~\e[991~\C-c\e[992~"',
+    '"\\C-c": "\\e[990~\\e[991~\\C-c\u2063\\e[992~"',
+    *(
+        rf'"{keys}": "\e[991~\C-j"'
+        for keys in (
+            sent.replace("\x1b", r"\e").replace("\r", r"\C-m").replace("\n", r"\C-j") for sent in ALT_ENTER
+        )
+    ),
+    "set enable-bracketed-paste on",
+    "set enable-active-region off",
 )
-"""Ctrl-C ends the line with itself, as in shells; the sequences for the commands are sent by no key."""
+"""Ctrl-C ends the line with itself, as in shells, Alt-Enter adds a line break, and a paste is inserted as one
+text; the sequences for the commands are sent by no key."""
 
 
 class Prompt:
@@ -33,41 +57,40 @@ class Prompt:
     def __init__(self, history: Path, *, interactive: bool) -> None:
         self._history = history
         self._interactive = interactive
-        self._before: list[Any] | None = None
+        self._terminal = ExitStack()
         self._ahead = ""
+        """What was typed early, as in `typed_ahead`."""
 
     def __enter__(self) -> Self:
         if self._interactive:
-            self._before = termios.tcgetattr(sys.stdin)
+            if find_spec("readline"):
+                # Also between two lines: otherwise the terminal would cut long lines and show them twice.
+                self._terminal.enter_context(key_mode(sys.stdin.fileno(), signals=True))
             _load(self._history)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._before is not None:
+        if self._interactive:
             # Leaving in the middle of a line leaves the terminal in readline's mode.
-            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+            self._terminal.close()
             _save(self._history)
 
     def push(self, text: str) -> None:
-        """Add text that was typed early: the next lines begin with it."""
-        self._ahead += text.replace("\r", "\n")
+        """Add what was typed early, as in `typed_ahead`: the next messages begin with it."""
+        self._ahead += text
 
     async def read(self) -> str | None:
-        """The next line; None at the end. Ctrl-C discards a line with text, and ends at an empty one."""
+        """The next message; None at the end. Ctrl-C discards a line with text, and ends at an empty one."""
         while (line := await self._read()) is not None and line.endswith(INTERRUPT):
             if line == INTERRUPT:
                 return None
         return line
 
     async def _read(self) -> str | None:
-        line, ended, rest = self._ahead.partition("\n")
-        if line.startswith(END):
-            return None
-        if ended:
-            self._ahead = rest
-            return line
+        if (line := self._sent_early()) is not None:
+            return None if line.startswith(END) else clean(line)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[str | None] = loop.create_future()
 
@@ -85,15 +108,44 @@ class Prompt:
         threading.Thread(target=read, name="prompt", daemon=True).start()
         return await answer
 
+    def _sent_early(self) -> str | None:
+        line, sent, rest = self._ahead.partition(ENTER)
+        if not sent and not line.startswith(END):
+            return None
+        self._ahead = rest
+        return line
+
     def _line(self) -> str | None:
         try:
             if self._interactive:
-                ahead, self._ahead = self._ahead, ""
-                return _ask(ahead)
+                return self._message()
             line = sys.stdin.readline()
         except (EOFError, OSError):
             return None
         return line.rstrip("\n") if line else None
+
+    def _message(self) -> str:
+        while True:
+            ahead, self._ahead = self._ahead, ""
+            line = _ask(ahead)
+            if line.endswith(INTERRUPT):
+                return line
+            line = clean(line).rstrip(NEW_LINE)
+            self._add_rest(line)
+            if (whole := self._sent_early()) is not None:
+                _remember(whole)
+                return whole
+
+    def _add_rest(self, line: str) -> None:
+        """Add what follows a line without a pause: the rest of a paste that the terminal did not mark."""
+        decoder = KeyDecoder()
+        pieces = [*decoder.feed(read_burst(sys.stdin.fileno())), *decoder.end()]
+        if pieces and isinstance(pieces[0], Paste) and not pieces[0].marked:
+            self._ahead = typed_ahead(pieces, line + NEW_LINE)
+            sent = self._ahead.partition(ENTER)
+            sys.stdout.write(f"{sent[0].removeprefix(line + NEW_LINE)}\n" if sent[1] else "")
+        else:
+            self._ahead = typed_ahead(pieces, line + ENTER)
 
 
 def _ask(ahead: str) -> str:
@@ -102,33 +154,39 @@ def _ask(ahead: str) -> str:
         import readline
     except ImportError:
         return ahead + input(PROMPT)
+    readline.set_auto_history(False)
     readline.set_startup_hook(lambda: readline.insert_text(ahead))
     try:
-        with _interrupt_as_key():
-            line = input(PROMPT)
+        with _keys_of_readline():
+            return input(PROMPT)
     finally:
         readline.set_startup_hook()
-    if line.endswith(INTERRUPT):
-        readline.remove_history_item(readline.get_current_history_length() - 1)
-    return line
+
+
+def _remember(message: str) -> None:
+    try:
+        import readline
+    except ImportError:
+        return
+    if message.strip():
+        readline.add_history(message)
 
 
 @contextmanager
-def _interrupt_as_key() -> Iterator[None]:
+def _keys_of_readline() -> Iterator[None]:
     """Pass Ctrl-C to readline as a key: a signal could end the program, but not clear the line.
 
     libedit, the other implementation of readline, lacks these commands; there Ctrl-C ends the program.
     """
     import readline
 
-    if "libedit" in (readline.__doc__ or ""):
-        yield
-        return
-    for binding in _ON_INTERRUPT:
-        readline.parse_and_bind(binding)
     before = termios.tcgetattr(sys.stdin)
     changed = termios.tcgetattr(sys.stdin)
-    changed[6][termios.VINTR] = b"\0"
+    changed[3] |= termios.ECHO  # Otherwise readline would not show what is typed.
+    if "libedit" not in (readline.__doc__ or ""):
+        for binding in _BINDINGS:
+            readline.parse_and_bind(binding)
+        changed[6][termios.VINTR] = changed[6][termios.VQUIT] = b"\0"
     termios.tcsetattr(sys.stdin, termios.TCSADRAIN, changed)
     try:
         yield

@@ -15,10 +15,19 @@ from contextlib import contextmanager
 
 import click
 
-QUIET = 0.5
-"""Seconds without a key before a question accepts answers."""
-_PASTE = 0.05
-"""Seconds within which the next line of a paste follows."""
+from toolcrib.cli.keyboard import (
+    END,
+    ENTER,
+    QUIET,
+    KeyDecoder,
+    Paste,
+    clean,
+    key_mode,
+    marked_pastes,
+    read_burst,
+    typed_ahead,
+)
+
 _REACTION = 0.2
 """Seconds within which Python handles a signal, unless it missed it."""
 
@@ -29,68 +38,86 @@ def can_ask() -> bool:
 
 
 def confirm(question: str, *, default: bool = False) -> bool:
-    """Ask yes or no; several lines at once are a paste, not an answer."""
-    with _default_signals():
-        _show(question)
+    """Ask yes or no; a paste is not an answer."""
+    choices = " [Y/n]: " if default else " [y/N]: "
+    with _asking(question):
         while True:
-            answer = click.confirm("", default=default, err=True)
-            if not _more_was_typed():
-                return answer
+            answer, pasted = _read_text(choices)
+            if not answer and not pasted:
+                return default
+            if not pasted and answer.lower() in ("y", "yes", "n", "no"):
+                return answer.lower().startswith("y")
             _discard_typed()
             click.echo("Type y or n, then press Enter.", nl=False, err=True)
 
 
 def ask_unseen(question: str, *, empty: bool = False) -> str:
-    """Ask for a text that is not shown while it is typed; `empty` makes it optional."""
-    with _default_signals():
-        _show(question)
-        return str(
-            click.prompt("", default="" if empty else None, show_default=False, hide_input=True, err=True)
-        )
+    """Ask for a text that is not shown while it is typed; `empty` makes it optional.
+
+    A paste may have several lines; line breaks at its end do not belong to it.
+    """
+    with _asking(question):
+        while not (answer := _read_text(": ", shown=False)[0]) and not empty:
+            pass
+        return answer
 
 
 def ask(question: str, default: str = "") -> str:
-    """Ask for an optional text."""
-    with _default_signals():
-        _show(question)
-        return str(click.prompt("", default=default, show_default=bool(default), err=True))
+    """Ask for an optional line of text."""
+    with _asking(question):
+        while "\n" in (answer := _read_text(f" [{default}]: " if default else ": ")[0]):
+            click.echo("That was more than one line; enter a single line.", nl=False, err=True)
+        return answer or default
 
 
 def choose(question: str, choices: Sequence[str]) -> str:
     """Ask for one of these; the first is the default."""
-    with _default_signals():
-        _show(question)
-        return str(click.prompt("", type=click.Choice(choices), default=choices[0], err=True))
+    offered = ", ".join(choices)
+    with _asking(question):
+        while True:
+            answer = _read_text(f" ({offered}) [{choices[0]}]: ")[0] or choices[0]
+            if answer in choices:
+                return answer
+            click.echo(f"Enter one of {offered}.", nl=False, err=True)
 
 
-def _show(question: str) -> None:
-    click.echo(question, nl=False, err=True)
-    _discard_typed()
+def _read_text(prompt: str, *, shown: bool = True) -> tuple[str, bool]:
+    """What is typed until Enter, and whether it was pasted: marked as such, or several lines at once."""
+    file, decoder = sys.stdin.fileno(), KeyDecoder()
+    typed, marked = "", False
+    click.echo(prompt, nl=False, err=True)
+    while not typed.endswith(ENTER):
+        data = os.read(file, 1)
+        pieces = decoder.feed(data + read_burst(file)) if data else [END]
+        marked = marked or any(isinstance(piece, Paste) and piece.marked for piece in pieces)
+        added = typed_ahead(pieces, typed)
+        if END in added:  # Ctrl-D, or the terminal was closed.
+            raise click.Abort
+        if shown:
+            _echo(typed, added)
+        typed = added
+    click.echo(err=True)
+    text = clean(typed).strip("\n")
+    return text if not shown else text.strip(), marked or "\n" in text
+
+
+def _echo(before: str, after: str) -> None:
+    erased = "\b \b" * max(0, len(before) - len(after))
+    click.echo(erased + after[len(before) :].strip(ENTER).replace("\n", " "), nl=False, err=True)
+
+
+@contextmanager
+def _asking(question: str) -> Iterator[None]:
+    """Show a question, and discard what was typed before it; nothing is echoed by the terminal."""
+    with _default_signals(), key_mode(sys.stdin.fileno(), signals=True), marked_pastes():
+        click.echo(question, nl=False, err=True)
+        _discard_typed()
+        yield
 
 
 def _discard_typed() -> None:
     """Discard everything typed until a pause."""
-    if not sys.stdin.isatty():
-        return
-    import select
-    import termios
-    import tty
-
-    file = sys.stdin.fileno()
-    before = termios.tcgetattr(file)
-    tty.setcbreak(file, termios.TCSAFLUSH)
-    try:
-        while select.select([file], [], [], QUIET)[0]:
-            if not os.read(file, 1024):
-                return
-    finally:
-        termios.tcsetattr(file, termios.TCSAFLUSH, before)
-
-
-def _more_was_typed() -> bool:
-    import select
-
-    return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], _PASTE)[0])
+    read_burst(sys.stdin.fileno(), QUIET)
 
 
 @contextmanager
