@@ -158,3 +158,24 @@ async def test_what_goes_wrong_has_a_name(status: str, body: bytes, error: type[
 async def test_an_address_where_nobody_is_is_told() -> None:
     with pytest.raises(ModelUnreachable, match="cannot be reached"):
         await ask("http://127.0.0.1:9/v1")
+
+
+async def test_calls_with_the_same_index_and_other_ids_are_kept_apart() -> None:
+    begun = tool('{"a": ', index=0, id="one")
+    more = {"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}
+    async with answering(stream(begun, more, tool('{"a": 2}', index=0, id="two"))) as address:
+        finished = (await ask(address))[-1]
+
+    assert isinstance(finished, Finished)
+    found = [(call.id, dict(call.arguments)) for call in finished.message.calls]
+    assert found == [("one", {"a": 1}), ("two", {"a": 2})]
+
+
+async def test_a_usage_inside_the_choice_is_counted() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "cached_tokens": 4}
+    chunk = {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop", "usage": usage}]}
+    async with answering(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()) as address:
+        finished = (await ask(address))[-1]
+
+    assert isinstance(finished, Finished)
+    assert (finished.usage.input, finished.usage.output, finished.usage.cached) == (10, 2, 4)

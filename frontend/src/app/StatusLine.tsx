@@ -60,7 +60,7 @@ export function StatusLine() {
         <span className="status-part num status-usage">
           <Link className="inherit-color" href="/activity?tab=requests">
             Today {tokens(data.today.input + data.today.output)}
-            {data.today.cost === null ? "" : ` · ${money(data.today.cost)}`}
+            {data.today.cost !== null ? ` · ${money(data.today.cost)}` : data.today.input > 0 ? " · cost unknown" : ""}
           </Link>
           <span className="separator centered" />
           <Link className="mono inherit-color" href="/connect">

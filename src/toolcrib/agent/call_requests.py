@@ -100,6 +100,8 @@ _REASONS: dict[StopReason, str] = {
     "length": "maxTokens",
     "refused": "endTurn",
     "filtered": "endTurn",
+    "paused": "endTurn",
+    "unknown": "endTurn",
     "calls": "toolUse",
 }
 Payload = dict[str, Any]

@@ -106,13 +106,14 @@ class Took:
     """Tokens of the last request and its answer, as counted by the vendor; 0 if unknown."""
 
     def __add__(self, other: Took) -> Took:
-        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        counted = [took for took in (self, other) if took.usage.requests or took.cost is not None]
+        costs = [took.cost for took in counted if took.cost is not None]
         return Took(
             model=other.model or self.model,
             ending=other.ending or self.ending,
             rounds=self.rounds + other.rounds,
             usage=self.usage + other.usage,
-            cost=round(sum(known), 6) if known else None,
+            cost=round(sum(costs), 6) if counted and len(costs) == len(counted) else None,
             context=other.context or self.context,
         )
 
@@ -211,7 +212,7 @@ class Chat:
         return last is not None
 
     def took(self) -> Took:
-        """Usage of all turns together; without a cost if none is known."""
+        """Usage of all turns together; without a cost if that of any turn is unknown."""
         return sum((entry for entry in self.entries if isinstance(entry, Took)), Took())
 
     def kept(self, name: str) -> str | None:

@@ -204,7 +204,7 @@ async def _said(model: Model, request: CompletionRequest) -> tuple[str, Usage]:
     async with aclosing(model.stream(request)) as events:
         async for event in events:
             if isinstance(event, Finished):
-                declined = event.reason in ("refused", "filtered")
+                declined = event.reason in ("refused", "filtered", "unknown")
                 return "" if declined else event.message.text, event.usage
     return "", Usage()
 

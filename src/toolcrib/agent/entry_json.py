@@ -57,7 +57,7 @@ def part_json(part: Text | Image | ToolUse | Opaque) -> Json:
     if isinstance(part, Image):
         return {"type": "image", "data": part.data, "mime": part.mime}
     if isinstance(part, Opaque):
-        return {"type": "opaque", "vendor": part.vendor, "data": dict(part.data)}
+        return {"type": "opaque", "vendor": part.vendor, "data": dict(part.data), "origin": part.origin}
     shown: Json = {"type": "call", "id": part.id, "name": part.name, "arguments": dict(part.arguments)}
     if part.broken is not None:
         shown["broken"] = part.broken
@@ -75,7 +75,7 @@ def _read_part(data: Mapping[str, Any]) -> Text | Image | ToolUse | Opaque:
     if kind == "image":
         return Image(data["data"], data["mime"])
     if kind == "opaque":
-        return Opaque(vendor=data["vendor"], data=data["data"])
+        return Opaque(vendor=data["vendor"], data=data["data"], origin=data.get("origin", ""))
     return read_call(data)
 
 

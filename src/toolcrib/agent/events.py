@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.messages import Usage
 
-Ending = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
+Ending = Literal["answered", "budget", "cut", "refused", "filtered", "unknown", "stopped", "failed"]
 """How a turn ends: answered, by the budget, cut by the output limit, refused by the model, filtered by the
-vendor, stopped by the user, or failed."""
+vendor, for a reason of the vendor that is not known here, stopped by the user, or failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,11 +72,20 @@ NO_WORDS: Mapping[Ending, str] = {
     "cut": "(The answer was cut off by the output limit.)",
     "refused": "(The model refused to answer.)",
     "filtered": "(The vendor filtered the answer.)",
+    "unknown": "(The model stopped without an answer.)",
 }
 """Texts for answers without words."""
 MOST_CUTS = 2
 """Consecutive rounds with a cut call before the turn ends."""
-_ENDINGS: Mapping[StopReason, Ending] = {"length": "cut", "refused": "refused", "filtered": "filtered"}
+MOST_PAUSES = 5
+"""Consecutive times that a model that paused is asked to go on."""
+_ENDINGS: Mapping[StopReason, Ending] = {
+    "length": "cut",
+    "refused": "refused",
+    "filtered": "filtered",
+    "paused": "unknown",
+    "unknown": "unknown",
+}
 
 
 @dataclass(kw_only=True)
@@ -93,6 +102,8 @@ class TurnLoop:
     usage: Usage = field(default_factory=Usage)
     rounds: int = 0
     calls: list[CallEnded] = field(default_factory=list)
+    _costs: list[float | None] = field(default_factory=list)
+    """Of each request; prices may depend on its length."""
     _compacted: int = 0
     _measured: MeasuredContext | None = None
     _no_note: bool = False
@@ -103,6 +114,7 @@ class TurnLoop:
         self._measured = last_measured(self.chat, self.model.name)
         question = self.chat.last_question()
         try:
+            self._say_what_is_assumed()
             if question is not None:
                 self._look_at_pictures(question)
             await self._offer("" if question is None else question.text)
@@ -119,6 +131,14 @@ class TurnLoop:
             self.keep(Remark(kind="failed", text=f"The turn failed: {type(error).__name__}: {error}"))
             raise
         self._end(answer, ending)
+
+    def _say_what_is_assumed(self) -> None:
+        """Notify the user, once in a chat, that the model's context is not known."""
+        size = f"{self.traits.context_tokens:,}"
+        told = f"The context length of {self.model.name} is not known; {size} tokens are assumed."
+        notice = Remark(kind="notice", text=f"{told} agent.contextTokens in the settings changes it.")
+        if self.traits.assumed and notice not in self.chat.entries:
+            self._notice(notice.text)
 
     def _look_at_pictures(self, question: FromUser) -> None:
         """Notify the user of pictures that the model will not see."""
@@ -141,7 +161,8 @@ class TurnLoop:
 
     async def _rounds(self) -> tuple[str, Ending]:
         limit = self.settings.max_rounds
-        cuts = 0
+        cuts, paused = 0, ""
+        pauses = 0
         while True:
             last = self.rounds + 1 >= limit
             finished = await self._ask(last=last)
@@ -154,8 +175,14 @@ class TurnLoop:
                 await self._call(message)
                 if cuts <= MOST_CUTS:
                     continue
+            pauses = pauses + 1 if finished.reason == "paused" else 0
+            if 0 < pauses <= MOST_PAUSES and not last:
+                paused += message.text
+                continue
             ending = _ENDINGS.get(finished.reason, "budget" if last and limit > 1 else "answered")
-            return message.text or _no_words(ending, finished.detail), ending
+            if ending == "unknown":
+                self._notice(f"The model stopped: {finished.detail or finished.reason}.")
+            return (paused + message.text) or _no_words(ending, finished.detail), ending
 
     async def _ask(self, *, last: bool) -> Finished:
         """One round; repeated if the answer ends early, and after compaction if the chat is too long."""
@@ -180,6 +207,8 @@ class TurnLoop:
             messages=messages if self.traits.images else without_pictures(messages),
             system=instructions(self.settings.instructions, self.now, last=last),
             tools=offered,
+            effort=self.settings.effort,
+            conversation=self.chat.id,
         )
         async with aclosing(self.model.stream(request)) as events:
             async for event in events:
@@ -195,7 +224,7 @@ class TurnLoop:
 
     def _count(self, finished: Finished) -> Finished:
         self.rounds += 1
-        self.usage += finished.usage
+        self.count(finished.usage)
         if finished.usage.input:
             held = finished.usage.input + finished.usage.output
             self._measured = MeasuredContext(len(self.chat.entries) + 1, held)
@@ -237,10 +266,20 @@ class TurnLoop:
         if self._no_note or not can_summarise(self.chat):
             return
         summary, usage = await summarise(self.chat, self.model, self.traits.context_tokens)
-        self.usage += usage
+        if usage.requests:
+            self.count(usage)
         self._no_note = summary is None
         if summary is not None:
             self.keep(summary)
+
+    def count(self, usage: Usage) -> None:
+        """Add the usage and the cost of a request."""
+        prices = self.settings.prices.items()
+        own = {
+            name: Price(price.input, price.output, price.cached, price.cache_write) for name, price in prices
+        }
+        self.usage += usage
+        self._costs.append(cost(self.model.name, usage, own))
 
     def _notice(self, text: str) -> None:
         self.keep(Remark(kind="notice", text=text))
@@ -264,16 +303,13 @@ class TurnLoop:
         )
 
     def _took(self, ending: Ending) -> Took:
-        prices = self.settings.prices.items()
-        own = {
-            name: Price(price.input, price.output, price.cached, price.cache_write) for name, price in prices
-        }
+        known = [cost for cost in self._costs if cost is not None]
         return Took(
             model=self.model.name,
             ending=ending,
             rounds=self.rounds,
             usage=self.usage,
-            cost=cost(self.model.name, self.usage, own),
+            cost=round(sum(known), 6) if len(known) == len(self._costs) else None,
             context=self._measured.tokens if self._measured is not None else 0,
         )
 

@@ -85,7 +85,7 @@ class TurnContext:
         elif isinstance(event, CallEnded):
             self._calls.append(event)
         if isinstance(event, Sampled) and self._turn is not None:
-            self._turn.usage += event.usage
+            self._turn.count(event.usage)
         if isinstance(event, TurnEnded) and event.ending == "stopped":
             self.stopped = event
         else:

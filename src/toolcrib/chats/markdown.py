@@ -14,6 +14,7 @@ _ENDINGS = {
     "cut": "*The answer was cut off by the output limit of the model.*",
     "refused": "*The model refused to answer.*",
     "filtered": "*The vendor's filter ended the answer.*",
+    "unknown": "*The vendor ended the answer for a reason that is not known here.*",
 }
 _INTERRUPTED = "*(The answer was interrupted here.)*"
 _SHORTENED = "*The talk before this was shortened for the model.*"

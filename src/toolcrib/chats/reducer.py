@@ -183,8 +183,8 @@ def _ended(turn: Turn, event: EndedEvent) -> None:
         _restore(turn)
         return
     turn.ending, turn.error = event["ending"], event["error"]
+    turn.cost = event["cost"] if turn.before.usage is None else _added_cost(turn.before.cost, event["cost"])
     turn.usage = _added(turn.before.usage, event["usage"])
-    turn.cost = _added_cost(turn.before.cost, event["cost"])
     if was_running and turn.ending == "stopped":
         turn.items.append(TurnNote(note="stopped"))
     elif was_running and turn.ending == "failed":
@@ -227,8 +227,7 @@ def _added(before: TokenUsage | None, more: TokenUsage | None) -> TokenUsage | N
 
 
 def _added_cost(before: float | None, more: float | None) -> float | None:
-    known = [cost for cost in (before, more) if cost is not None]
-    return round(sum(known), 6) if known else None
+    return None if before is None or more is None else round(before + more, 6)
 
 
 _STEPS: Mapping[str, Callable[[Turn, Any], None]] = {

@@ -6,7 +6,9 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-TurnEnding = Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed", "interrupted"]
+TurnEnding = Literal[
+    "answered", "budget", "cut", "refused", "filtered", "unknown", "stopped", "failed", "interrupted"
+]
 CallOutcome = Literal[
     "ok",
     "tool_error",

@@ -21,6 +21,7 @@ from toolcrib.errors import NoModel, ToolcribError
 from toolcrib.operations.client import Client
 
 if TYPE_CHECKING:
+    from toolcrib.config.settings import Effort
     from toolcrib.operations.results.models import Answered, ChatWhole, Models
 
 CONTINUE = "/continue"
@@ -44,8 +45,10 @@ class ChatLoop:
     surface: Surface
     model: str | None = None
     chat: str | None = None
+    effort: Effort | None = None
     _tokens: list[int] = field(default_factory=lambda: [0, 0])
-    _cost: float = 0.0
+    _cost: float | None = 0.0
+    """None once a turn had no known price."""
 
     async def run(self) -> None:
         """Run until the user quits."""
@@ -93,7 +96,14 @@ class ChatLoop:
         """Ask; without a text, continue the last answer."""
         client = await connection.client()
         request = partial(
-            client.ask, text=text, resume=not text, model=self.model, chat=self.chat, keep=True, wait=20.0
+            client.ask,
+            text=text,
+            resume=not text,
+            model=self.model,
+            chat=self.chat,
+            effort=self.effort,
+            keep=True,
+            wait=20.0,
         )
         with Keyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
             turn = run_turn(self.surface, client, request, turn_view(), keys, on_chat=self._began)
@@ -126,7 +136,8 @@ class ChatLoop:
         usage = result["usage"]
         self._tokens[0] += usage["input"]
         self._tokens[1] += usage["output"]
-        self._cost += usage["cost"] or 0.0
+        known = self._cost is not None and usage["cost"] is not None
+        self._cost = (self._cost or 0.0) + (usage["cost"] or 0.0) if known else None
 
     async def _command(self, line: str, connection: _Connection) -> bool:
         """Run a slash command; False to quit."""
@@ -167,8 +178,10 @@ class ChatLoop:
         note(f"Continuing in a copy: {self.chat}")
 
     async def _usage(self, rest: str, client: Client) -> None:
-        cost = f", about ${self._cost:.4f}" if self._cost else ""
-        note(f"{self._tokens[0]:,} tokens in, {self._tokens[1]:,} out{cost}.")
+        from toolcrib.llm.known_models import LOOKED_UP
+
+        cost = "unknown" if self._cost is None else f"about ${self._cost:.4f} by list prices of {LOOKED_UP}"
+        note(f"{self._tokens[0]:,} tokens in, {self._tokens[1]:,} out; cost: {cost}.")
 
 
 def note_unfinished(chat: ChatWhole) -> None:

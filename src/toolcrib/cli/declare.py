@@ -106,6 +106,13 @@ def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return option(command)
 
 
+def effort_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--effort`."""
+    levels = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+    option = click.option("--effort", type=click.Choice(levels), help="How much the model thinks, if it can.")
+    return option(command)
+
+
 def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.pass_context
     def call(context: click.Context, /, **values: Any) -> Any:

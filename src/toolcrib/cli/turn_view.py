@@ -24,6 +24,7 @@ ENDINGS = {
     "cut": "The answer was cut off at the model's output limit; agent.maxTokens changes it.",
     "refused": "The model refused to answer.",
     "filtered": "The vendor's content filter stopped the answer.",
+    "unknown": "The answer may be incomplete. /continue in a chat resumes it.",
 }
 """Explains answers that are incomplete."""
 

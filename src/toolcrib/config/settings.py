@@ -27,6 +27,7 @@ from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
 ClientApprovals = Literal["client", "page", "off"]
+Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How clients of the gateway are asked about calls that need approval."""
 _SET_IT = "set one with: toolcrib settings set database URL"
 
@@ -157,6 +158,8 @@ class AgentSettings(Section):
     """The longest response of the model."""
     context_tokens: int | None = whole(None, least=1024)
     """The model's context size, if it differs from the assumed one."""
+    effort: Effort = choice(*get_args(Effort))
+    """How much the model thinks, where it has such levels; empty for its default."""
     instructions: str = text("")
     """Added to the system prompt."""
     sampling: Literal["ask", "allow", "deny"] = choice("ask", "allow", "deny")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from toolcrib.approvals.question import Asker
 from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
-from toolcrib.config.settings import Settings
+from toolcrib.config.settings import Effort, Settings
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
 from toolcrib.host.approvals import Approvals, adopt_settings
@@ -169,6 +169,7 @@ class Host:
         mode: Mode | None = None,
         project: str = "",
         max_rounds: int | None = None,
+        effort: Effort | None = None,
     ) -> Agent:
         """An agent that answers questions with a model and these tools.
 
@@ -183,6 +184,8 @@ class Host:
         settings = self.settings.agent
         if max_rounds is not None:
             settings = settings.replace(max_rounds=max_rounds)
+        if effort is not None:
+            settings = settings.replace(effort=effort)
         return Agent(
             model=self._model(model),
             caller=self.toolset.caller,

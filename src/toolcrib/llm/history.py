@@ -205,6 +205,20 @@ def _words(part: Text | ToolUse) -> str:
     return f"(I called the tool {part.name} with {json.dumps(dict(part.arguments))[:_LONGEST_ARGUMENTS]}.)"
 
 
+def in_turns_with_calls(messages: Sequence[Message]) -> list[bool]:
+    """For each message, whether the model called tools between the user's messages around it."""
+    result: list[bool] = []
+    turn: list[Message] = []
+    for message in [*messages, None]:
+        if message is None or isinstance(message, FromUser):
+            called = any(isinstance(said, FromModel) and said.calls for said in turn)
+            result += [called] * len(turn)
+            turn = []
+        if message is not None:
+            turn.append(message)
+    return result
+
+
 def joined(messages: Sequence[Message]) -> list[Message]:
     """Merges consecutive messages of the same sender, as most vendors require."""
     result: list[Message] = []

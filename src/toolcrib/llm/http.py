@@ -90,6 +90,8 @@ class VendorRequest:
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     key_name: str = ""
+    origin: str = ""
+    """Marks the parts of the answer that only this endpoint and model get back."""
     in_lines: bool = False
     """The answer is JSON lines, not server-sent events."""
 

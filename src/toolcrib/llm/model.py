@@ -14,6 +14,10 @@ class ModelTraits:
     """A model's capabilities; unknown ones are assumed."""
 
     context_tokens: int = 128_000
+    assumed: bool = False
+    """The context is not known, and this one is assumed."""
+    max_output: int | None = None
+    """The longest answer in tokens; None if unknown."""
     tools: bool = True
     images: bool = True
     """Whether it accepts pictures, also together with tools."""
@@ -34,6 +38,12 @@ class CompletionRequest:
     stop: Sequence[str] = ()
     answer_schema: Mapping[str, Any] | None = None
     """The JSON Schema of the answer; None for text."""
+    effort: str = ""
+    """How much the model thinks; empty for its default."""
+    summaries: bool = True
+    """Whether a vendor is asked to show a summary of the reasoning."""
+    conversation: str = ""
+    """The chat; some reasoning is bound to it."""
 
 
 @dataclass(frozen=True)

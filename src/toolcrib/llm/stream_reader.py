@@ -17,7 +17,56 @@ from toolcrib.schema.messages import FromModel, Opaque, StopReason, Text, ToolUs
 
 _LONGEST_NAME = 256
 _LONGEST_BROKEN = 20_000
-_DECLINED = ("refused", "filtered")
+_DECLINED = ("refused", "filtered", "unknown")
+"""Only the text counts: calls of such an answer never run."""
+_BEGIN, _END = "<think>", "</think>"
+
+
+class TaggedReasoning:
+    """Separates reasoning that some servers leave in the text: `<think>…</think>` at its beginning."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._began = self._ended = False
+        self._after = False
+        """The end mark was the last: line breaks after it do not belong to the text."""
+        self.unclosed = ""
+        """Reasoning so far whose end did not come."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """The reasoning and the other text of this piece."""
+        if self._ended:
+            said = text.lstrip("\n") if self._after else text
+            self._after = self._after and not said
+            return "", said
+        held, self._held = self._held + text, ""
+        if not self._began:
+            begun = held.lstrip()
+            if len(begun) < len(_BEGIN) and _BEGIN.startswith(begun):
+                self._held = held
+                return "", ""
+            if not begun.startswith(_BEGIN):
+                self._ended = True
+                return "", held
+            self._began, held = True, begun.removeprefix(_BEGIN)
+        thought, self._ended, said = _partition(held)
+        if not self._ended:
+            kept = next(size for size in range(len(_END) - 1, -1, -1) if held.endswith(_END[:size]))
+            thought, self._held = held[: len(held) - kept], held[len(held) - kept :]
+        self.unclosed = "" if self._ended else self.unclosed + thought
+        said = said.lstrip("\n")
+        self._after = self._ended and not said
+        return thought, said
+
+    def rest(self) -> str:
+        """Text that was held back and is no tag."""
+        held, self._held = self._held, ""
+        return "" if self._began else held
+
+
+def _partition(text: str) -> tuple[str, bool, str]:
+    before, mark, after = text.partition(_END)
+    return before, bool(mark), after
 
 
 @dataclass
@@ -40,6 +89,10 @@ class AnswerBuilder:
     """The answer is complete; a stream that stops before that was cut off."""
     over: bool = False
     """Nothing more will follow."""
+    origin: str = ""
+    """Marks the opaque parts: see `Opaque.origin`."""
+    tagged: TaggedReasoning | None = None
+    """Set for protocols whose servers may leave reasoning in the text."""
     _ids: set[str] = field(default_factory=set)
     _words: list[str] = field(default_factory=list)
     _half: str = ""
@@ -60,19 +113,23 @@ class AnswerBuilder:
         said = self._half + text
         self._half = said[-1] if said and "\ud800" <= said[-1] <= "\udbff" else ""
         said = clean_text(said.removesuffix(self._half) if self._half else said)
-        if not said:
-            return []
-        self._words.append(said)
-        return [TextDelta(said)]
+        thought, said = self.tagged.split(said) if self.tagged is not None else ("", said)
+        events = self.think(thought)
+        if said:
+            self._words.append(said)
+            events.append(TextDelta(said))
+        return events
 
     def think(self, text: object) -> list[ModelEvent]:
-        """Reasoning is shown and not kept."""
+        """Reasoning is shown; what a vendor wants back is kept separately."""
         return [ThinkingDelta(clean_text(text))] if isinstance(text, str) and text else []
 
-    def keep(self, part: Opaque) -> None:
+    def keep(self, part: Opaque, *, first: bool = False) -> None:
+        """Add a part for the vendor, at the end or before all others."""
         self._settle()
         # The store rejects invalid JSON, as vendors do.
-        self.parts.append(part if is_valid(part.data) else replace(part, data=made_valid(part.data)))
+        data = part.data if is_valid(part.data) else made_valid(part.data)
+        self.parts.insert(0 if first else len(self.parts), replace(part, data=data, origin=self.origin))
 
     def call(
         self,
@@ -96,7 +153,8 @@ class AnswerBuilder:
         elif not closed:
             self._open.add(id_)
         called = clean_text(identifier(name))[:_LONGEST_NAME]
-        use = ToolUse(id=id_, name=called, arguments=read, broken=broken, vendor=dict(vendor or {}))
+        own = {**vendor, "origin": self.origin} if vendor else {}
+        use = ToolUse(id=id_, name=called, arguments=read, broken=broken, vendor=own)
         self.parts.append(use)
         return CallMade(use)
 
@@ -106,6 +164,8 @@ class AnswerBuilder:
     def finish(self) -> Finished:
         """The whole message; only its text if it was refused or filtered."""
         self._settle()
+        if self.tagged is not None and not self.parts and self.tagged.unclosed and self.reason != "length":
+            self.parts.append(Text(self.tagged.unclosed))  # The whole answer: it was no reasoning.
         parts = self.parts
         if self.reason in _DECLINED:
             parts = [part for part in parts if isinstance(part, Text)]
@@ -116,7 +176,7 @@ class AnswerBuilder:
         return Finished(message=message, reason=self._why(message), usage=self.usage, detail=self.detail)
 
     def _why(self, message: FromModel) -> StopReason:
-        if self.reason == "length" or self.reason in _DECLINED:
+        if self.reason in ("length", "paused") or self.reason in _DECLINED:
             return self.reason
         return "calls" if message.calls else "end"
 
@@ -130,6 +190,8 @@ class AnswerBuilder:
         if self._half:
             self._words.append("\ufffd")
             self._half = ""
+        if self.tagged is not None and (held := self.tagged.rest()):
+            self._words.append(held)
         if self._words:
             self.parts.append(Text("".join(self._words)))
             self._words = []

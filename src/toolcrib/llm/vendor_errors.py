@@ -44,9 +44,15 @@ _NO_PICTURES = re.compile(
     r"(?:not|n't|no endpoints found that) support|mmproj|not a multi-?modal|not enabled|not loaded|at most 0"
     r"|unknown variant|must be a string|text[- ]only"
 )
+_SUMMARIES = re.compile(r"reasoning[._ ]summar|verified to generate reasoning")
+_MISSING_LOCALLY = re.compile(r"model [\"']?([\w./:-]+?)[\"']? not found|pull(?:ing)? it first")
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"([0-9.]+)s"')
 _PER_DAY = re.compile(r"per_?day")
 _LONGEST = 500
+
+
+class SummariesRefused(ModelError):
+    """A rejection of the request for summaries of the reasoning, which some accounts may not have."""
 
 
 class PicturesRefused(ModelError):
@@ -76,11 +82,13 @@ def translate(
         return _exhausted(vendor, said)
     if _is_about_pictures(status, lowered):
         return _pictures(vendor, said, lowered)
+    if status == 400 and _SUMMARIES.search(lowered):
+        return SummariesRefused(f"{vendor.title} rejected the request: {said}")
     if status in _BUSY:
         word = "is busy" if status in (429, 503, 529) else "has trouble"
-        return ModelBusy(f"{vendor.title} {word} ({status}): {said}", hint="Try again later.", wait=wait)
+        return ModelBusy(f"{vendor.title} {word} ({status}): {said}", hint=_later(wait), wait=wait)
     if status == 404:
-        return NoModel(f"{vendor.title} says: {said}", hint="List models with: toolcrib models")
+        return NoModel(f"{vendor.title} says: {said}", hint=_missing(vendor, said))
     return ModelError(f"{vendor.title} rejected the request: {said}")
 
 
@@ -97,7 +105,7 @@ def complain(vendor: Vendor, error: Any) -> ModelError:
     if _is_about_pictures(400, lowered):
         return _pictures(vendor, said, lowered)
     if _BUSY_WORDS.search(lowered):
-        return ModelBusy(f"{vendor.title} is busy: {said}", hint="Try again later.", wait=wait)
+        return ModelBusy(f"{vendor.title} is busy: {said}", hint=_later(wait), wait=wait)
     return ModelError(f"{vendor.title} failed: {said}")
 
 
@@ -127,6 +135,17 @@ def reason(text: str) -> str:
     if isinstance(found, dict):
         found = found.get("message") or found.get("detail") or found.get("type")
     return found[:_LONGEST] if isinstance(found, str) else ""
+
+
+def _later(wait: float | None) -> str:
+    return "Try again later." if wait is None else f"Try again in {math.ceil(wait)} s."
+
+
+def _missing(vendor: Vendor, said: str) -> str:
+    found = _MISSING_LOCALLY.search(said) if vendor.name == "ollama" else None
+    if found is None:
+        return "List models with: toolcrib models"
+    return f"Install it with: ollama pull {found[1] or 'MODEL'}"
 
 
 def _too_long(vendor: Vendor, said: str) -> ContextTooLong:

@@ -17,7 +17,7 @@ from toolcrib.llm.history import Limits, acceptable, fingerprint, has_pictures, 
 from toolcrib.llm.http import Sender, VendorRequest
 from toolcrib.llm.model import CallMade, CompletionRequest, ModelEvent, ModelNotice, ModelTraits
 from toolcrib.llm.stream_reader import AnswerBuilder
-from toolcrib.llm.vendor_errors import PicturesRefused
+from toolcrib.llm.vendor_errors import PicturesRefused, SummariesRefused
 from toolcrib.schema.messages import Message
 
 LONGEST_WAIT = 60.0
@@ -113,6 +113,8 @@ class VendorModel:
         self._sender = Sender()
         self._blind = False
         """The vendor rejected pictures for this model."""
+        self._summaries = True
+        """False once the vendor rejected summaries of the reasoning."""
         self._refused: frozenset[str] = frozenset()
         """Pictures that the vendor rejected."""
 
@@ -126,6 +128,7 @@ class VendorModel:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ModelEvent, None]:
         """Stream an answer; errors are retried as long as nothing was shown."""
         patience = RetryWaits(self._context)
+        request = replace(request, summaries=request.summaries and self._summaries)
         shown = False
         while True:
             messages = await self._acceptable(request)
@@ -140,6 +143,11 @@ class VendorModel:
                     raise ModelError(error.message) from error
                 self._remember(error, messages)
                 yield ModelNotice(f"{error.message} The question was sent without pictures.")
+            except SummariesRefused as error:
+                if shown or not request.summaries:
+                    raise
+                self._summaries, request = False, replace(request, summaries=False)
+                yield ModelNotice(f"{error.message} Its reasoning is not shown.")
             except (ModelBusy, ModelUnreachable, AnswerCut) as error:
                 if shown:
                     raise _broke_off(error) from error
@@ -153,6 +161,7 @@ class VendorModel:
         vendor_request = await self._protocol.vendor_request(request)
         reader = self._protocol.reader()
         builder = reader.builder
+        builder.origin = vendor_request.origin
         async with self._sender.send(vendor_request) as answer:
             try:
                 async for piece in answer.pieces():

@@ -233,6 +233,7 @@ _ENDINGS: Mapping[str | None, ChatState] = {
     "cut": "done",
     "refused": "done",
     "filtered": "done",
+    "unknown": "done",
     "stopped": "stopped",
     "failed": "failed",
     "interrupted": "interrupted",

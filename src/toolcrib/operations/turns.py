@@ -19,6 +19,7 @@ from toolcrib.agent.live import LiveTurn
 from toolcrib.agent.pictures import attached_picture
 from toolcrib.chats.turn_json import whole_call
 from toolcrib.chats.wire import CallWhole
+from toolcrib.config.settings import Effort
 from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
 from toolcrib.llm.vendor_model import hearing_of_waits
@@ -64,6 +65,8 @@ class AskParams(OperationParams):
     """A chat to go on with: its id, the beginning of it, or `last`."""
     images: tuple[QuestionPicture, ...] = ()
     max_rounds: int | None = Field(default=None, ge=1, le=1000)
+    effort: Effort | None = None
+    """How much the model thinks; None for what the settings say."""
     person: bool = False
     """Whether a user answers questions (`chat_reply`); without one they are declined."""
     mode: Mode | None = None
@@ -107,7 +110,12 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
     model = models.get(chosen)
     person = host.chats.news.person(host.chats.questions) if params.person else None
     agent = host.agent(
-        model, person=person, mode=params.mode, project=params.project, max_rounds=params.max_rounds
+        model,
+        person=person,
+        mode=params.mode,
+        project=params.project,
+        max_rounds=params.max_rounds,
+        effort=params.effort,
     )
     try:
         turn = await _start(host, agent, chat, params.text, images, resume=params.resume)

@@ -33,7 +33,7 @@ class ToolUse:
     cut: bool = False
     """Ended by the model's output limit: never run."""
     vendor: Mapping[str, Any] = field(default_factory=dict)
-    """Data the vendor wants back with it, such as a signature."""
+    """Data the vendor wants back with it, such as a signature, and its `origin`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,10 @@ class Opaque:
     """A part that only its vendor understands and wants back unchanged, mostly reasoning."""
 
     vendor: str
+    """The protocol."""
     data: Mapping[str, Any]
+    origin: str = ""
+    """The endpoint and model that wrote it, in the protocol's own form: only they get it back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,5 +133,6 @@ class Usage:
         )
 
 
-StopReason = Literal["end", "calls", "length", "refused", "filtered"]
-"""Why a model stopped: done, wants tools, reached its output limit, refused, or was filtered."""
+StopReason = Literal["end", "calls", "length", "refused", "filtered", "paused", "unknown"]
+"""Why a model stopped: done, wants tools, reached its output limit, refused, was filtered, waits to be asked
+to go on, or for a reason that is not known here."""

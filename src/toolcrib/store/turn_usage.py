@@ -34,12 +34,13 @@ def turns(connection: Connection, limit: int) -> list[TurnTaken]:
 
 
 def sums(connection: Connection, since: datetime) -> tuple[int, int, float | None]:
-    """Input and output tokens, and the known cost, since then."""
+    """Input and output tokens since then, and the cost; None if the cost of any turn is unknown."""
     statement = (
         "SELECT sum(CAST(json_extract(body, '$.usage.input') AS INTEGER)),"
         " sum(CAST(json_extract(body, '$.usage.output') AS INTEGER)),"
-        " sum(CAST(json_extract(body, '$.cost') AS DOUBLE PRECISION))"
+        " sum(CAST(json_extract(body, '$.cost') AS DOUBLE PRECISION)),"
+        " count(json_extract(body, '$.cost')), count(*)"
         " FROM chat_entries WHERE kind = 'took' AND time >= ?"
     )
-    used, written, cost = connection.execute(statement, (to_stored(since),)).fetchone()
-    return used or 0, written or 0, cost
+    used, written, cost, known, every = connection.execute(statement, (to_stored(since),)).fetchone()
+    return used or 0, written or 0, cost if known == every else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -88,6 +88,8 @@ class Script:
         self.headers: list[dict[str, str]] = []
         self.complaints: list[str] = []
         """What a real vendor would have refused."""
+        self.rule: Callable[[dict[str, Any]], str] = lambda body: ""
+        """Why a request is refused with 400, where the vendor's documentation says so."""
         self.slowly = slowly
         self.speaking = asyncio.Event()
         self.hung_up = asyncio.Event()
@@ -173,6 +175,8 @@ def application(protocol: Protocol5, script: Script) -> Starlette:
         script.headers.append(headers)
         script.complaints += protocol.check(body, headers)
         step = script.next()
+        if refusal := script.rule(body):
+            step = Refuse(400, refusal)
         if isinstance(step, Refuse):
             return JSONResponse(protocol.refuse(step), status_code=step.status, headers=step.headers)
         stream = _stream(protocol, script, step)

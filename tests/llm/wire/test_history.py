@@ -321,7 +321,9 @@ async def test_a_vendor_that_takes_no_pictures_is_asked_without_them_and_the_use
     events = [event async for event in made.agent().run("what is this?", images=[Image(PICTURE)])]
     ended = await made.agent().ask("and now?", chat=await made.host.chats.store.load("last"))
 
-    assert next(event.text for event in events if isinstance(event, Notice)).endswith("without pictures.")
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert notices[0].startswith("The context length of openai:gpt-test is not known; 128,000 tokens are")
+    assert notices[1].endswith("without pictures.")
     assert "cannot see pictures" in json.dumps(made.script.requests[-1])
     assert ended.answer == "still"
     assert len(made.script.requests) == 3

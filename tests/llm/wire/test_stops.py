@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from types import ModuleType
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from tests.llm.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.llm.wire.bench import DEADLINE, PROTOCOLS, TEXT_ARGUMENTS, Open, every
 from tests.llm.wire.script import Raw, Refuse, Say, call, sse
-from toolcrib.agent.events import AskedAgain, TurnEnded
+from toolcrib.agent.events import AskedAgain, Notice, TurnEnded
+from toolcrib.agent.turn import MOST_PAUSES
 from toolcrib.errors import AnswerCut
 
 LINE_SEPARATORS = "\u2028 \u2029 \x85 \x0b \x0c \x1c \x1d \x1e \r \n"
@@ -302,3 +304,84 @@ async def test_an_exhausted_quota_is_not_asked_again(bench: Open) -> None:
         await made.ask()
 
     assert len(made.script.requests) == 1
+
+
+UNKNOWN = {
+    "anthropic": (b'"end_turn"', b'"strange"'),
+    "openai": (b'"finish_reason": "stop"', b'"finish_reason": "strange"'),
+    "openai_responses": (b'"status": "completed", "output"', b'"status": "strange", "output"'),
+    "gemini": (b'"STOP"', b'"strange"'),
+    "ollama": (b'"done_reason": "stop"', b'"done_reason": "strange"'),
+}
+
+
+@every()
+async def test_an_unknown_reason_is_shown_and_is_no_good_end(bench: Open, protocol: ModuleType) -> None:
+    made = await bench(protocol, Say("unused"))
+    written = b"".join(protocol.write(Say("part one."), 1))
+    made.script.steps = [Raw(written.replace(*UNKNOWN[protocol.name]))]
+
+    events = [event async for event in made.agent().run("go")]
+
+    ended = events[-1]
+    assert isinstance(ended, TurnEnded)
+    assert (ended.answer, ended.ending) == ("part one.", "unknown")
+    assert "The model stopped: strange." in [event.text for event in events if isinstance(event, Notice)]
+    chat = await made.host.chats.store.load(ended.chat)
+    assert chat.unfinished
+
+
+@every()
+async def test_calls_of_an_answer_with_an_unknown_reason_never_run(bench: Open, protocol: ModuleType) -> None:
+    made = await bench(protocol, Say("unused"))
+    old, new = UNKNOWN[protocol.name]
+    old = {"anthropic": b'"tool_use", "stop_sequence"', "openai": b'"tool_calls"}], "usage"'}.get(
+        protocol.name, old
+    )
+    new = {"anthropic": b'"strange", "stop_sequence"', "openai": b'"strange"}], "usage"'}.get(
+        protocol.name, new
+    )
+    written = b"".join(protocol.write(call(("add", {"a": 1, "b": 2})), 1))
+    assert old in written
+    made.script.steps = [Raw(written.replace(old, new))]
+
+    ended = await made.ask()
+
+    assert ended.ending == "unknown"
+    assert made.ran == []
+
+
+async def test_a_paused_turn_of_claude_goes_on(bench: Open) -> None:
+    made = await bench(anthropic, Say("unused"))
+    paused = b"".join(anthropic.write(Say("Part one. "), 1)).replace(b'"end_turn"', b'"pause_turn"')
+    made.script.steps = [Raw(paused), Say("Part two.")]
+
+    ended = await made.ask()
+
+    assert (ended.answer, ended.ending) == ("Part one. Part two.", "answered")
+    last = made.script.requests[-1]["messages"][-1]
+    assert last == {"role": "assistant", "content": [{"type": "text", "text": "Part one."}]}
+
+
+async def test_a_turn_that_pauses_for_ever_ends(bench: Open) -> None:
+    made = await bench(anthropic, Say("unused"))
+    paused = b"".join(anthropic.write(Say("more "), 1)).replace(b'"end_turn"', b'"pause_turn"')
+    made.script.steps = [Raw(paused)]
+
+    ended = await made.ask()
+
+    assert (ended.ending, len(made.script.requests)) == ("unknown", MOST_PAUSES + 1)
+
+
+async def test_rounds_of_many_blocks_are_found_in_the_cache(bench: Open) -> None:
+    many = call(*[("add", {"a": number, "b": 1}) for number in range(25)])
+    made = await bench(anthropic, many, many, Say("done"))
+
+    await made.ask()
+
+    for before, after in itertools.pairwise(made.script.requests):
+        blocks = [block for one in after["messages"] for block in one["content"]]
+        marks = [at for at, block in enumerate(blocks) if "cache_control" in block]
+        cached = sum(len(one["content"]) for one in before["messages"]) - 1
+        assert any(mark - 20 <= cached <= mark for mark in marks)
+        assert len(marks) <= 3

@@ -19,7 +19,7 @@ export function RequestsTab() {
     <>
       <p className="secondary num text-small list-intro">
         {count(data.input)} tokens sent and {count(data.output)} received in {data.days} days
-        {data.cost === null ? "" : `, ${money(data.cost)}`}.
+        {data.cost === null ? ", cost unknown" : `, ${money(data.cost)}`}.
       </p>
       <table className="calls-table requests-table" aria-label={TEXT.tabs.requests}>
         <colgroup>
@@ -63,7 +63,7 @@ export function RequestsTab() {
               <td className="align-right num">{turn.rounds}</td>
               <td className="align-right num">{count(turn.input)}</td>
               <td className="align-right num">{count(turn.output)}</td>
-              <td className="align-right num">{turn.cost === null ? "–" : money(turn.cost)}</td>
+              <td className="align-right num">{turn.cost === null ? "unknown" : money(turn.cost)}</td>
             </tr>
           ))}
         </tbody>

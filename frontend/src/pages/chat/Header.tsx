@@ -86,7 +86,7 @@ function took(view: ChatView, turns: readonly TurnView[]): string {
   const parts = [
     calls > 0 ? plural(calls, "call") : "",
     tokens > 0 ? spent(tokens) : "",
-    view.cost === null ? "" : money(view.cost),
+    view.cost !== null ? money(view.cost) : tokens > 0 ? TEXT.costUnknown : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

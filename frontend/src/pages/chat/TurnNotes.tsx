@@ -30,6 +30,7 @@ export function TurnNotes({ turn, last }: { turn: TurnView; last: boolean }) {
       {turn.ending === "cut" && <p className="muted text-small">{TEXT.cutAtLimit}</p>}
       {turn.ending === "refused" && <p className="muted text-small">{TEXT.refused}</p>}
       {turn.ending === "filtered" && <p className="muted text-small">{TEXT.filtered}</p>}
+      {turn.ending === "unknown" && <p className="muted text-small">{TEXT.unknownStop}</p>}
       {turn.ending === "failed" && <Failed turn={turn} text={failed?.text ?? ""} last={last} />}
     </>
   );

@@ -79,6 +79,8 @@ export const TEXT = {
     "The answer reached the model's output limit. Ask it to continue, or set a higher limit in Settings (maxTokens).",
   refused: "The model refused to answer.",
   filtered: "The vendor's content filter stopped the answer.",
+  unknownStop: "The answer may be incomplete.",
+  costUnknown: "cost unknown",
   shortened: (time: string) => `Earlier rounds were shortened${time ? ` at ${time}` : ""} to fit. Open work was kept.`,
   show: "Show",
   hide: "Hide",

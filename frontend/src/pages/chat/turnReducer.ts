@@ -94,7 +94,7 @@ function added(before: TokenUsage | null, more: TokenUsage): TokenUsage {
 }
 
 function addedCost(before: number | null, more: number | null): number | null {
-  return before === null || more === null ? (before ?? more) : Math.round((before + more) * 1e6) / 1e6;
+  return before === null || more === null ? null : Math.round((before + more) * 1e6) / 1e6;
 }
 
 /** Who missed words of the round has them now. */
@@ -196,7 +196,7 @@ function over(turn: TurnView, event: EndedEvent, now: number): TurnView {
     return { ...turn, ...before, running: false, ending: before.ending ?? "answered", items };
   }
   const usage = added(before.usage, event.usage);
-  const cost = addedCost(before.cost, event.cost);
+  const cost = before.usage === null ? event.cost : addedCost(before.cost, event.cost);
   return { ...turn, running: false, ending, usage, cost, error, items: [...items, ...endNotes(turn, event)] };
 }
 

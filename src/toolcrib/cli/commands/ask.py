@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import declare, wait_option
+from toolcrib.cli.declare import declare, effort_option, wait_option
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
@@ -22,6 +22,7 @@ from toolcrib.errors import UsageError
 from toolcrib.serverkit.bounded_read import read_bounded
 
 if TYPE_CHECKING:
+    from toolcrib.config.settings import Effort
     from toolcrib.operations.results.policy import Mode
 
 LARGEST_INPUT = 4 * 1024 * 1024
@@ -50,6 +51,7 @@ PIPE_TIMEOUT = 3.0
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Add this picture to the question; repeatable.",
 )
+@effort_option
 @click.option("--max-rounds", type=click.IntRange(1, 1000), help="Maximum number of requests to the model.")
 @click.option(
     "--mode",
@@ -63,6 +65,7 @@ async def command(
     model: str | None,
     chat: str | None,
     images: tuple[Path, ...],
+    effort: Effort | None,
     max_rounds: int | None,
     mode: Mode | None,
     wait: float | None,
@@ -84,6 +87,7 @@ async def command(
             model=model,
             chat=chat,
             images=pictures,
+            effort=effort,
             max_rounds=max_rounds,
             mode=mode,
             wait=surface.start_wait(wait, client),
@@ -91,7 +95,7 @@ async def command(
         with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
             result = await run_turn(surface, client, request, turn_view(quiet=surface.json), keys)
         surface.answer(result)
-    return INCOMPLETE if result["ending"] in ("cut", "refused", "filtered") else 0
+    return INCOMPLETE if result["ending"] in ("cut", "refused", "filtered", "unknown") else 0
 
 
 def _whole_question(words: tuple[str, ...]) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, effort_option
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.config.settings import Effort
 
 
 @declare("Models")
@@ -19,6 +24,7 @@ from toolcrib.errors import UsageError
     shell_complete=completion.models,
     help="The model; demo needs no account.",
 )
+@effort_option
 @click.option("--continue", "-c", "last", is_flag=True, help="Continue the latest chat.")
 @click.option("--chat", metavar="ID", help="Continue this chat.")
 @click.option("--fork", metavar="ID", help="Continue in a copy of this chat.")
@@ -27,6 +33,7 @@ from toolcrib.errors import UsageError
 async def command(
     surface: Surface,
     model: str | None,
+    effort: Effort | None,
     last: bool,
     chat: str | None,
     fork: str | None,
@@ -49,10 +56,10 @@ async def command(
     if fork is not None:
         async with surface.reach() as client:
             chat = (await client.chat_fork(chat=fork))["id"]
-    await _chat(surface, model, "last" if last and chat is None else chat)
+    await _chat(surface, model, effort, "last" if last and chat is None else chat)
 
 
-async def _chat(surface: Surface, model: str | None, chat: str | None) -> None:
+async def _chat(surface: Surface, model: str | None, effort: Effort | None, chat: str | None) -> None:
     from toolcrib.cli.chat_loop import ChatLoop, note_unfinished
 
     async with surface.reach() as client:
@@ -63,7 +70,7 @@ async def _chat(surface: Surface, model: str | None, chat: str | None) -> None:
             note_unfinished(found)
         elif model is None:
             model = (await client.models())["model"]
-    await ChatLoop(surface, model, chat).run()
+    await ChatLoop(surface, model, chat, effort).run()
 
 
 async def _list(surface: Surface) -> None:

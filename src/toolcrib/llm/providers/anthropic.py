@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.history import Limits, joined, without_calls
 from toolcrib.llm.http import VendorRequest
-from toolcrib.llm.json_values import Json, count, identifier, table, tables, text
+from toolcrib.llm.json_values import Json, count, encode, identifier, table, tables, text
+from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
+from toolcrib.llm.model_limits import ListedLimits, checked_effort, fetch_json, find_traits
 from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -34,21 +37,13 @@ VENDOR = Vendor(
     address="https://api.anthropic.com",
 )
 VERSION = "2023-06-01"
-MAX_TOKENS = 32_000
-"""The vendor requires a limit. All models since Claude 3.7 accept this one, and it leaves room for the chat.
-"""
-OLDER_MAX_TOKENS = {
-    "claude-2": 4096,
-    "claude-instant": 4096,
-    "claude-3-opus": 4096,
-    "claude-3-sonnet": 4096,
-    "claude-3-haiku": 4096,
-    "claude-3-5": 8192,
-}
-"""Limits of older models, by prefix of the name."""
-OTHER_MAX_TOKENS = 8192
-"""For models of other vendors with this protocol."""
-CONTEXT = 200_000
+SMALL_CONTEXT = 200_000
+SMALL_MAX_TOKENS = 32_000
+"""The longest answer of models with this context: more would leave too little room for the chat."""
+UNKNOWN_MAX_TOKENS = 8192
+"""The vendor requires a limit; models that are not known accept this one."""
+_BREAKPOINTS = 3
+"""Cache breakpoints in the messages; the vendor allows four, and the system prompt has one."""
 LIMITS = Limits(call_id=re.compile(r"[A-Za-z0-9_-]{1,64}"))
 _REASONS: dict[str, StopReason] = {
     "end_turn": "end",
@@ -57,6 +52,7 @@ _REASONS: dict[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refused",
+    "pause_turn": "paused",
 }
 
 
@@ -71,34 +67,58 @@ class Messages:
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
         self._model = model
+        self._known = f"{VENDOR.name}:{model}"
         self._context = context
+        self._address = f"{context.address_of(VENDOR).removesuffix('/v1')}/v1"
+        self._traits: ModelTraits | None = None
 
     async def traits(self) -> ModelTraits:
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT)
+        """The limits of the model; the vendor is asked once about one that is not known."""
+        if self._traits is None:
+            self._traits = await find_traits(self._context, self._known, self._ask, default=SMALL_CONTEXT)
+        return self._traits
 
-    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
+    async def _ask(self) -> ListedLimits:
+        _, headers = await self._headers()
+        found = await fetch_json(f"{self._address}/models/{self._model}", headers)
+        return ListedLimits(count(found.get("max_input_tokens")), count(found.get("max_tokens")))
+
+    async def _headers(self) -> tuple[str, dict[str, str]]:
         key_name, key = await self._context.need_key(VENDOR)
         sign = {"Authorization": f"Bearer {key}"} if key_name.endswith("AUTH_TOKEN") else {"x-api-key": key}
+        return key_name, {**sign, "anthropic-version": VERSION}
+
+    async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
+        key_name, headers = await self._headers()
+        traits = await self.traits()
+        # Calls in the history are rejected if no tools are offered.
+        said = request.messages if request.tools else without_calls(request.messages)
+        before = [request.conversation, request.system, list(request.tools)]
+        messages, origin = _messages(said, f"{self._address} {self._model}", before)
         return VendorRequest(
             vendor=VENDOR,
-            url=f"{self._context.address_of(VENDOR).removesuffix('/v1')}/v1/messages",
-            headers={**sign, "anthropic-version": VERSION},
-            body=self._body(request),
+            url=f"{self._address}/messages",
+            headers=headers,
+            body={**self._body(request, traits), "messages": messages},
             key_name=key_name,
+            origin=origin,
         )
 
     def reader(self) -> _MessagesReader:
         return _MessagesReader()
 
-    def _body(self, request: CompletionRequest) -> Json:
-        # Calls in the history are rejected if no tools are offered.
-        messages = request.messages if request.tools else without_calls(request.messages)
+    def _body(self, request: CompletionRequest, traits: ModelTraits) -> Json:
         body: Json = {
             "model": self._model,
-            "max_tokens": request.max_tokens or self._context.max_tokens or max_tokens(self._model),
-            "messages": _messages(messages),
+            "max_tokens": request.max_tokens or self._context.max_tokens or max_tokens(traits),
             "stream": True,
         }
+        thinks = known_model(self._known).thinks
+        if thinks:
+            # Without `display`, what it says between calls would not be shown.
+            body["thinking"] = {"type": "adaptive", "display": "summarized"}
+        if request.effort:
+            body["output_config"] = {"effort": checked_effort(self._known, request.effort)}
         if request.system:
             # Makes the vendor cache tools and instructions, which are the same in every round.
             body["system"] = [
@@ -106,42 +126,62 @@ class Messages:
             ]
         if request.tools:
             body["tools"] = list(request.tools)
-        if request.temperature is not None:
+        if request.temperature is not None and not thinks:  # Rejected while it thinks.
             body["temperature"] = request.temperature
         if request.stop:
             body["stop_sequences"] = list(request.stop)
         return body
 
 
-def max_tokens(model: str) -> int:
-    """The default limit for an answer of this model."""
-    older = next((most for name, most in OLDER_MAX_TOKENS.items() if model.startswith(name)), None)
-    return older or (MAX_TOKENS if model.startswith("claude") else OTHER_MAX_TOKENS)
+def max_tokens(traits: ModelTraits) -> int:
+    """The default limit for an answer."""
+    most = traits.max_output or UNKNOWN_MAX_TOKENS
+    return most if traits.context_tokens > SMALL_CONTEXT else min(most, SMALL_MAX_TOKENS)
 
 
-def _messages(messages: Sequence[Message]) -> list[Json]:
+def _messages(messages: Sequence[Message], model: str, before: object) -> tuple[list[Json], str]:
+    """The messages, and the origin of the answer to them.
+
+    The vendor binds reasoning to its model and to everything before it (tools, system prompt, messages), and
+    rejects it elsewhere: after a change of model, in a fork, after compaction. So the origin has a hash of
+    what was sent, and reasoning goes back only after exactly that.
+    """
     written: list[Json] = []
+    sent = hashlib.sha256(encode(before))
     for message in joined(messages):
         role = "assistant" if isinstance(message, FromModel) else "user"
-        content = _content(message)
+        content = _content(message, f"{model} {sent.hexdigest()}")
         if not content:
             continue
+        sent.update(encode([role, content]))
         if written and written[-1]["role"] == role:
             written[-1]["content"] += content
         else:
             written.append({"role": role, "content": content})
-    if written and isinstance(written[-1]["content"], list):
-        last = written[-1]["content"][-1]
-        if last["type"] in ("text", "tool_result"):
-            last["cache_control"] = {"type": "ephemeral"}
-    return written
+    if written and written[-1]["role"] == "assistant":
+        _strip_end(written)
+    _set_breakpoints(written)
+    return written, f"{model} {sent.hexdigest()}"
 
 
-def _content(message: Message) -> list[Json]:
+def _strip_end(written: list[Json]) -> None:
+    """Remove white space at the end of a message to be continued, which the vendor rejects."""
+    last = written[-1]["content"][-1]
+    if last["type"] == "text":
+        last["text"] = last["text"].rstrip()
+
+
+def _set_breakpoints(written: list[Json]) -> None:
+    """Mark the ends of the latest requests: the vendor looks back only 20 blocks for what it has cached."""
+    for message in [message for message in written if message["role"] == "user"][-_BREAKPOINTS:]:
+        message["content"][-1]["cache_control"] = {"type": "ephemeral"}
+
+
+def _content(message: Message, origin: str) -> list[Json]:
     if isinstance(message, FromUser):
         return [_block(part) for part in message.parts if not _is_empty(part)]
     if isinstance(message, FromModel):
-        blocks = [block for part in message.parts if (block := _spoken(part)) is not None]
+        blocks = [block for part in message.parts if (block := _spoken(part, origin)) is not None]
         while blocks and _is_thinking(blocks[-1]):  # No message may end with them.
             blocks.pop()
         return blocks
@@ -158,11 +198,11 @@ def _block(part: Text | Image) -> Json:
     return {"type": "image", "source": {"type": "base64", "media_type": part.mime, "data": part.data}}
 
 
-def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
+def _spoken(part: Text | ToolUse | Opaque, origin: str) -> Json | None:
     if isinstance(part, ToolUse):
         return {"type": "tool_use", "id": part.id, "name": part.name, "input": dict(part.arguments)}
     if isinstance(part, Opaque):
-        return dict(part.data) if part.vendor == VENDOR.name and _is_thinking(part.data) else None
+        return dict(part.data) if part.vendor == VENDOR.name and part.origin == origin else None
     return None if _is_empty(part) else {"type": "text", "text": part.text}
 
 
@@ -240,9 +280,10 @@ class _MessagesReader:
     def _stop(self, told: Json) -> None:
         reason = text(told.get("stop_reason"))
         if reason:
-            self.builder.reason = _REASONS.get(reason, "end")
+            self.builder.reason = _REASONS.get(reason, "unknown")
         details = table(told.get("stop_details"))
-        self.builder.detail = text(details.get("explanation")) or text(details.get("category"))
+        told_why = text(details.get("explanation")) or text(details.get("category"))
+        self.builder.detail = told_why or (reason if self.builder.reason == "unknown" else "")
 
     def _whole(self, message: Json) -> list[ModelEvent]:
         events: list[ModelEvent] = []
@@ -251,6 +292,9 @@ class _MessagesReader:
                 events += self.builder.say(block.get("text"))
             elif block.get("type") == "tool_use":
                 self.builder.call(block.get("id"), block.get("name"), block.get("input"))
+            elif _is_thinking(block):
+                events += self.builder.think(block.get("thinking"))
+                self.builder.keep(Opaque(vendor=VENDOR.name, data=block))
         self._stop(message)
         self._count(message.get("usage"))
         self.builder.end()

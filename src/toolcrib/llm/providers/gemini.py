@@ -10,7 +10,9 @@ from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.history import Limits, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, table, tables, text
+from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
+from toolcrib.llm.model_limits import ListedLimits, checked_effort, fetch_json, find_traits
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -34,7 +36,8 @@ VENDOR = Vendor(
     addresses=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
     address="https://generativelanguage.googleapis.com",
 )
-CONTEXT = 1_000_000
+CONTEXT = 128_000
+"""Assumed if neither this version nor the vendor knows the model."""
 _VERSIONED = re.compile(r"/v1[a-z0-9]*$")
 _REASONS: dict[str, StopReason] = {
     "STOP": "end",
@@ -42,7 +45,6 @@ _REASONS: dict[str, StopReason] = {
     "SAFETY": "filtered",
     "RECITATION": "filtered",
     "LANGUAGE": "filtered",
-    "OTHER": "filtered",
     "BLOCKLIST": "filtered",
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
@@ -50,6 +52,7 @@ _REASONS: dict[str, StopReason] = {
     "IMAGE_PROHIBITED_CONTENT": "filtered",
     "IMAGE_RECITATION": "filtered",
     "IMAGE_OTHER": "filtered",
+    "NO_IMAGE": "filtered",
     "MODEL_ARMOR": "filtered",
 }
 _SIGNATURE = "thoughtSignature"
@@ -71,10 +74,22 @@ class Contents:
     def __init__(self, model: str, context: ModelContext) -> None:
         self.name = context.name_of(VENDOR, model)
         self._model = model.removeprefix("models/")
+        self._known = f"{VENDOR.name}:{self._model}"
         self._context = context
+        self._traits: ModelTraits | None = None
 
     async def traits(self) -> ModelTraits:
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
+        """The limits of the model; the vendor is asked once about one that is not known."""
+        if self._traits is None:
+            self._traits = await find_traits(
+                self._context, self._known, self._ask, default=CONTEXT, structured=True
+            )
+        return self._traits
+
+    async def _ask(self) -> ListedLimits:
+        _, key = await self._context.need_key(VENDOR)
+        found = await fetch_json(f"{self._address()}/models/{self._model}", {"x-goog-api-key": key})
+        return ListedLimits(count(found.get("inputTokenLimit")), count(found.get("outputTokenLimit")))
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         key_name, key = await self._context.need_key(VENDOR)
@@ -84,6 +99,7 @@ class Contents:
             headers={"x-goog-api-key": key},
             body=self._body(request),
             key_name=key_name,
+            origin=f"{self._address()} {self._model}",
         )
 
     def reader(self) -> _ContentsReader:
@@ -94,7 +110,9 @@ class Contents:
         return address if _VERSIONED.search(address) else f"{address}/v1beta"
 
     def _body(self, request: CompletionRequest) -> Json:
-        body: Json = {"contents": _contents(request.messages, signs=bool(_SIGNS.match(self._model)))}
+        origin = f"{self._address()} {self._model}"
+        signs = bool(_SIGNS.match(self._model))
+        body: Json = {"contents": _contents(request.messages, origin, signs=signs)}
         if request.system:
             body["systemInstruction"] = {"parts": [{"text": request.system}]}
         if request.tools:
@@ -103,21 +121,28 @@ class Contents:
             "maxOutputTokens": request.max_tokens or self._context.max_tokens,
             "temperature": request.temperature,
             "stopSequences": list(request.stop) or None,
+            "thinkingConfig": self._thinking(request) or None,
             # Without the schema: objects with free keys would be rejected, or left empty.
             "responseMimeType": None if request.answer_schema is None else "application/json",
         }
         chosen = {key: value for key, value in limits.items() if value is not None}
         return {**body, "generationConfig": chosen} if chosen else body
 
+    def _thinking(self, request: CompletionRequest) -> Json:
+        """Asks to show the reasoning, and for the effort; models that do not reason reject it."""
+        effort = checked_effort(self._known, request.effort)
+        shown: Json = {"includeThoughts": True} if known_model(self._known).thinks else {}
+        return {**shown, "thinkingLevel": effort} if effort else shown
 
-def _contents(messages: Sequence[Message], *, signs: bool) -> list[Json]:
+
+def _contents(messages: Sequence[Message], origin: str = "", *, signs: bool) -> list[Json]:
     contents: list[Json] = []
     ids: Mapping[str, str] = {}
     for message in joined(messages):
         role = "model" if isinstance(message, FromModel) else "user"
         if isinstance(message, FromModel):
             ids = {call.id: call.vendor["id"] for call in message.calls if "id" in call.vendor}
-        parts = _parts(message, ids)
+        parts = _parts(message, ids, origin)
         if signs and role == "model":
             _sign(parts)
         if not parts:
@@ -129,11 +154,11 @@ def _contents(messages: Sequence[Message], *, signs: bool) -> list[Json]:
     return contents
 
 
-def _parts(message: Message, ids: Mapping[str, str]) -> list[Json]:
+def _parts(message: Message, ids: Mapping[str, str], origin: str) -> list[Json]:
     if isinstance(message, FromUser):
         return [_part(part) for part in message.parts if not isinstance(part, Text) or part.text]
     if isinstance(message, FromModel):
-        return [spoken for part in message.parts if (spoken := _spoken(part)) is not None]
+        return [spoken for part in message.parts if (spoken := _spoken(part, origin)) is not None]
     # All answers first: the vendor wants as many in a row as there were calls.
     answers = [_result(answer, ids.get(answer.id)) for answer in message.answers]
     seen: list[Json] = []
@@ -150,15 +175,15 @@ def _part(part: Text | Image) -> Json:
     return {"inlineData": {"mimeType": part.mime, "data": part.data}}
 
 
-def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
+def _spoken(part: Text | ToolUse | Opaque, origin: str) -> Json | None:
     if isinstance(part, Text):
         return {"text": part.text} if part.text else None
     if isinstance(part, Opaque):
-        return dict(part.data) if part.vendor == VENDOR.name else None
+        return dict(part.data) if part.vendor == VENDOR.name and part.origin == origin else None
     call: Json = {"name": part.name, "args": dict(part.arguments)}
     if "id" in part.vendor:
         call["id"] = part.vendor["id"]
-    signature = part.vendor.get(_SIGNATURE)
+    signature = part.vendor.get(_SIGNATURE) if part.vendor.get("origin") == origin else None
     return {"functionCall": call, **({_SIGNATURE: signature} if signature else {})}
 
 
@@ -212,8 +237,8 @@ class _ContentsReader:
             return
         if reason in _NO_CALL:
             raise AnswerCut(f"Google Gemini wrote an invalid call ({reason}).", hint="Ask again.")
-        self.builder.reason = _REASONS.get(reason, "end")
-        if self.builder.reason == "filtered":
+        self.builder.reason = _REASONS.get(reason, "unknown")
+        if self.builder.reason in ("filtered", "unknown"):
             self.builder.detail = text(candidate.get("finishMessage")) or reason
         self.builder.ended = True
 

@@ -10,16 +10,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import Limits, joined, without_calls
+from toolcrib.llm.history import Limits, in_turns_with_calls, joined, without_calls
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, table, tables, text
 from toolcrib.llm.model import CompletionRequest, Model, ModelEvent, ModelTraits
 from toolcrib.llm.ollama_host import address_of, describe
 from toolcrib.llm.providers import openai
-from toolcrib.llm.stream_reader import AnswerBuilder
+from toolcrib.llm.stream_reader import AnswerBuilder, TaggedReasoning
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
-from toolcrib.schema.messages import FromModel, FromTools, FromUser, Image, Message, StopReason, Text, Usage
+from toolcrib.schema.messages import (
+    FromModel,
+    FromTools,
+    FromUser,
+    Image,
+    Message,
+    Opaque,
+    StopReason,
+    Text,
+    Usage,
+)
 
 VENDOR = Vendor(
     name="ollama",
@@ -31,7 +41,8 @@ VENDOR = Vendor(
 NEEDS_KEY = False
 CONTEXT = 16_384
 """Context in tokens, unless set in the settings or smaller in the model; more costs memory."""
-_REASONS: dict[str, StopReason] = {"length": "length"}
+_REASONS: dict[str, StopReason] = {"": "end", "stop": "end", "length": "length"}
+_THINKING = "thinking"
 
 
 def open_model(model: str, context: ModelContext) -> Model:
@@ -51,6 +62,7 @@ class OllamaChat:
         self._model = model
         self._context = context
         self._address = address_of(context.address_of(VENDOR))
+        self._origin = f"{self._address} {model}"
         self._traits: ModelTraits | None = None
 
     async def traits(self) -> ModelTraits:
@@ -68,6 +80,7 @@ class OllamaChat:
             headers={} if found is None else {"Authorization": f"Bearer {found[1]}"},
             body=self._body(request, traits),
             key_name="" if found is None else found[0],
+            origin=self._origin,
             in_lines=True,
         )
 
@@ -85,25 +98,35 @@ class OllamaChat:
         }
         body: Json = {
             "model": self._model,
-            "messages": _messages(request.system, messages),
+            "messages": _messages(request.system, messages, self._origin),
             "stream": True,
             "options": {key: value for key, value in limits.items() if value is not None},
         }
         if request.answer_schema is not None:
             body["format"] = dict(request.answer_schema)
+        if request.effort:
+            body["think"] = False if request.effort == "none" else request.effort
         return {**body, "tools": tools} if tools else body
 
 
-def _messages(system: str, messages: Sequence[Message]) -> list[Json]:
+def _messages(system: str, messages: Sequence[Message], origin: str) -> list[Json]:
     written: list[Json] = [{"role": "system", "content": system}] if system else []
-    for message in joined(messages):
+    said = joined(messages)
+    for message, calling in zip(said, in_turns_with_calls(said), strict=True):
         if isinstance(message, FromUser):
             written.append(_said("user", message.parts))
         elif isinstance(message, FromModel):
-            written.append(_spoken(message))
+            written.append({**_spoken(message), **(_thinking(message, origin) if calling else {})})
         else:
             written += _results(message)
     return written
+
+
+def _thinking(message: FromModel, origin: str) -> Json:
+    """The reasoning of a turn with calls, which goes on."""
+    kept = (part for part in message.parts if isinstance(part, Opaque) and part.origin == origin)
+    thought = "".join(text(part.data.get(_THINKING)) for part in kept if part.vendor == VENDOR.name)
+    return {_THINKING: thought} if thought else {}
 
 
 def _said(role: str, parts: Sequence[Text | Image]) -> Json:
@@ -140,13 +163,15 @@ def _results(message: FromTools) -> list[Json]:
 
 class _ChatReader:
     def __init__(self) -> None:
-        self.builder = AnswerBuilder()
+        self.builder = AnswerBuilder(tagged=TaggedReasoning())
+        self._thought = ""
 
     def take(self, line: Json) -> list[ModelEvent]:
         if line.get("error"):
             raise complain(VENDOR, line["error"])
         message = table(line.get("message"))
-        events = [*self.builder.think(message.get("thinking")), *self.builder.say(message.get("content"))]
+        self._thought += text(message.get(_THINKING))
+        events = [*self.builder.think(message.get(_THINKING)), *self.builder.say(message.get("content"))]
         for call in tables(message.get("tool_calls")):
             function = table(call.get("function"))
             self.builder.call(call.get("id"), function.get("name"), function.get("arguments"))
@@ -155,11 +180,15 @@ class _ChatReader:
         return events
 
     def rest(self) -> None:
-        """Calls arrive complete."""
+        """Calls arrive complete; the reasoning is kept."""
+        if self._thought:
+            self.builder.keep(Opaque(vendor=VENDOR.name, data={_THINKING: self._thought}), first=True)
 
     def _end(self, line: Json) -> None:
         self.builder.end()
-        self.builder.reason = _REASONS.get(text(line.get("done_reason")), "end")
+        reason = text(line.get("done_reason"))
+        self.builder.reason = _REASONS.get(reason, "unknown")
+        self.builder.detail = reason if self.builder.reason == "unknown" else ""
         self.builder.usage = Usage(
             input=count(line.get("prompt_eval_count")), output=count(line.get("eval_count")), requests=1
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcrib.errors import AnswerCut
 from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.history import NINE_CHARACTERS, Limits, joined
+from toolcrib.llm.history import NINE_CHARACTERS, Limits, in_turns_with_calls, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, identifier, is_valid, table, tables, text
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
-from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft
+from toolcrib.llm.model_limits import ListedLimits, checked_effort, compatible_limits, find_traits
+from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft, TaggedReasoning
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
@@ -20,6 +22,7 @@ from toolcrib.schema.messages import (
     FromUser,
     Image,
     Message,
+    Opaque,
     StopReason,
     Text,
     ToolUse,
@@ -34,9 +37,28 @@ VENDOR = Vendor(
     address="https://api.openai.com/v1",
 )
 CONTEXT = 128_000
+_PROTOCOL = "openai"
+_REASONING = ("reasoning_content", "reasoning")
+"""Where servers put reasoning; DeepSeek and others want it back under the same name."""
+_DETAILS = "reasoning_details"
+"""OpenRouter's form of it."""
+_EXTRA = "extra_content"
+"""Where Gemini's compatible address puts the signature of a call."""
+_UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""Google's placeholder for a call that another model made."""
+_SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)")
+"""Models that reject a first call without a signature."""
 _REASONS: dict[str, StopReason] = {
     "stop": "end",
+    "eos": "end",
+    "eos_token": "end",
+    "stop_sequence": "end",
+    "end_turn": "end",
+    "complete": "end",
+    "null": "end",
     "tool_calls": "calls",
+    "tool_call": "calls",
+    "tool_use": "calls",
     "function_call": "calls",
     "length": "length",
     "max_tokens": "length",
@@ -65,11 +87,14 @@ class Completions:
         self._model = model
         self._vendor = vendor
         self._context = context
+        self._traits: ModelTraits | None = None
         self.limits = NINE_CHARACTERS if any(name in model.lower() for name in _MISTRAL) else Limits()
 
     async def traits(self) -> ModelTraits:
-        """The protocol does not report capabilities; the context comes from the settings."""
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
+        """The limits of the model; a server is asked once about one that is not known."""
+        if self._traits is None:
+            self._traits = await chat_traits(self._context, self._vendor, self.name)
+        return self._traits
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(self._vendor)
@@ -80,6 +105,7 @@ class Completions:
             headers=headers,
             body=self._body(request, address),
             key_name=key_name,
+            origin=f"{address} {self._model}",
         )
 
     def reader(self) -> _CompletionsReader:
@@ -88,7 +114,7 @@ class Completions:
     def _body(self, request: CompletionRequest, address: str) -> Json:
         body: Json = {
             "model": self._model,
-            "messages": write_messages(request.system, request.messages),
+            "messages": write_messages(request.system, request.messages, f"{address} {self._model}"),
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -102,12 +128,27 @@ class Completions:
             body["temperature"] = request.temperature
         if request.stop:
             body["stop"] = list(request.stop)
+        if request.effort:
+            body["reasoning_effort"] = checked_effort(self.name, request.effort)
         if request.answer_schema is not None:
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": answer_format(request.answer_schema),
             }
         return body
+
+
+async def chat_traits(context: ModelContext, vendor: Vendor, name: str) -> ModelTraits:
+    """The traits of a model; OpenAI's own list has no limits, those of other servers may."""
+    address = context.address_of(vendor)
+
+    async def ask() -> ListedLimits:
+        if address == VENDOR.address:
+            return ListedLimits()
+        _, headers = await authorisation(context, vendor, address)
+        return await compatible_limits(address, headers, name.partition(":")[2])
+
+    return await find_traits(context, name, ask, default=CONTEXT, structured=True)
 
 
 def answer_format(schema: Mapping[str, Any]) -> Json:
@@ -124,17 +165,37 @@ async def authorisation(context: ModelContext, vendor: Vendor, address: str) -> 
     return ("", {}) if found is None else (found[0], {"Authorization": f"Bearer {found[1]}"})
 
 
-def write_messages(system: str, messages: Sequence[Message]) -> list[Json]:
-    """The messages; tools' pictures follow their answers in a user message."""
+def write_messages(system: str, messages: Sequence[Message], origin: str = "") -> list[Json]:
+    """The messages; tools' pictures follow their answers in a user message.
+
+    `origin` is the address and the model: they get their own reasoning back.
+    """
     written: list[Json] = [{"role": "system", "content": system}] if system else []
-    for message in joined(messages):
+    said = joined(messages)
+    for message, calling in zip(said, in_turns_with_calls(said), strict=True):
         if isinstance(message, FromUser):
             written.append({"role": "user", "content": _content(message.parts)})
         elif isinstance(message, FromModel):
-            written.append(_spoken(message))
+            written.append({**_spoken(message, origin), **_reasoning(message, origin, calling=calling)})
         else:
             written += _results(message)
+    if "deepseek" in origin.lower() or any(_REASONING[0] in message for message in written):
+        # DeepSeek rejects calls without this field, also if another model made them.
+        for message_ in written:
+            if "tool_calls" in message_:
+                message_.setdefault(_REASONING[0], "")
     return written
+
+
+def _reasoning(message: FromModel, origin: str, *, calling: bool) -> Json:
+    """The reasoning that the server wants back: as plain text only in turns with calls, where it goes on."""
+    found: Json = {}
+    for part in message.parts:
+        if isinstance(part, Opaque) and part.vendor == _PROTOCOL and part.origin == origin:
+            for name, value in part.data.items():
+                if name == _DETAILS or calling:
+                    found[name] = found[name] + value if name in found else value
+    return found
 
 
 def _content(parts: Sequence[Text | Image]) -> str | list[Json]:
@@ -149,19 +210,28 @@ def _part(part: Text | Image) -> Json:
     return {"type": "image_url", "image_url": {"url": f"data:{part.mime};base64,{part.data}"}}
 
 
-def _spoken(message: FromModel) -> Json:
+def _spoken(message: FromModel, origin: str) -> Json:
     written: Json = {"role": "assistant", "content": message.text or None}
     if message.calls:
-        written["tool_calls"] = [_call(call) for call in message.calls]
+        calls = [_call(call, origin) for call in message.calls]
+        if _SIGNS.match(origin.rpartition(" ")[2]):
+            calls[0].setdefault(_EXTRA, _UNSIGNED)
+        written["tool_calls"] = calls
     elif not message.text:
         written["content"] = ""
     return written
 
 
-def _call(call: ToolUse) -> Json:
+def _call(call: ToolUse, origin: str) -> Json:
     # The vendor parses this again: broken arguments are sent as an empty object.
     arguments = encode(dict(call.arguments)).decode()
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    extra = call.vendor.get(_EXTRA) if call.vendor.get("origin") == origin else None
+    written: Json = {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+    return {**written, _EXTRA: extra} if extra else written
 
 
 def _results(message: FromTools) -> list[Json]:
@@ -181,11 +251,16 @@ class _CompletionsReader:
     """Reads the chunks of one answer; fills in what some servers leave out."""
 
     def __init__(self, vendor: Vendor) -> None:
-        self.builder = AnswerBuilder()
+        self.builder = AnswerBuilder(tagged=TaggedReasoning())
         self._vendor = vendor
         self._drafts: dict[object, CallDraft] = {}
+        self._extras: dict[object, Json] = {}
         self._last: object = None
+        self._numbered: dict[int, object] = {}
+        """The latest call with each index."""
         self._refused = False
+        self._thought: dict[str, str] = {}
+        self._details: list[Json] = []
 
     def take(self, chunk: Json) -> list[ModelEvent]:
         """One chunk; an empty one is the last."""
@@ -200,15 +275,19 @@ class _CompletionsReader:
     def rest(self) -> None:
         """The calls: the protocol does not mark their last chunk."""
         builder = self.builder
-        for draft in self._drafts.values():
-            builder.call(draft.id, draft.name, draft.arguments, closed=builder.reason is not None)
+        for slot, draft in self._drafts.items():
+            own = {_EXTRA: self._extras[slot]} if slot in self._extras else None
+            builder.call(draft.id, draft.name, draft.arguments, own, closed=builder.reason is not None)
+        kept: Json = {_DETAILS: self._details} if self._details else dict(self._thought)
+        if kept:
+            builder.keep(Opaque(vendor=_PROTOCOL, data=kept), first=True)
         if self._refused and builder.reason in (None, "end", "calls"):
             builder.reason = "refused"
 
     def _choice(self, choice: Json) -> list[ModelEvent]:
         delta = table(choice.get("delta")) or table(choice.get("message"))
-        thought = text(delta.get("reasoning_content")) or text(delta.get("reasoning"))
-        events = [*self.builder.think(thought), *self.builder.say(_words(delta.get("content")))]
+        self._count(table(choice.get("usage")))  # Moonshot reports it here.
+        events = [*self._think(delta), *self.builder.say(_words(delta.get("content")))]
         refusal = text(delta.get("refusal"))
         if refusal:
             self._refused = True
@@ -218,19 +297,31 @@ class _CompletionsReader:
         self._finish(text(choice.get("finish_reason")))
         return events
 
+    def _think(self, delta: Json) -> list[ModelEvent]:
+        for detail in tables(delta.get(_DETAILS)):
+            _add_detail(self._details, detail)
+        name = next((name for name in _REASONING if text(delta.get(name))), None)
+        if name is None:
+            return []
+        self._thought[name] = self._thought.get(name, "") + text(delta[name])
+        return self.builder.think(delta[name])
+
     def _finish(self, reason: str) -> None:
         if not reason:
             return
         if reason.lower() in _BROKEN:
             raise AnswerCut(f"{self._vendor.title}'s answer was cut off: {reason}.", hint="Ask again.")
-        self.builder.reason = _REASONS.get(reason.lower(), "end")
-        if self.builder.reason == "filtered":
+        self.builder.reason = _REASONS.get(reason.lower().replace("-", "_"), "unknown")
+        if self.builder.reason in ("filtered", "unknown"):
             self.builder.detail = reason
         self.builder.ended = True  # The usage follows.
 
     def _draft(self, call: Json, position: int) -> None:
         function = table(call.get("function"))
-        draft = self._drafts.setdefault(self._slot(call, position), CallDraft())
+        slot = self._slot(call, position)
+        draft = self._drafts.setdefault(slot, CallDraft())
+        if table(call.get(_EXTRA)):
+            self._extras[slot] = table(call[_EXTRA])
         draft.id = draft.id or identifier(call.get("id"))
         draft.name = draft.name or text(function.get("name"))
         arguments = function.get("arguments")
@@ -240,8 +331,13 @@ class _CompletionsReader:
         """Which call a chunk belongs to: by its index, else a chunk with a name begins the next one."""
         index = call.get("index")
         if isinstance(index, int):
-            return index
-        if text(table(call.get("function")).get("name")) or self._last is None:
+            slot = self._numbered.get(index, index)
+            begun, id_ = self._drafts.get(slot), identifier(call.get("id"))
+            if begun is not None and begun.id and id_ not in ("", begun.id) and _name(call):
+                slot = (index, id_)  # Some servers give every call the same index.
+            self._numbered[index] = slot
+            return slot
+        if _name(call) or self._last is None:
             self._last = ("unnumbered", len(self._drafts), position)
         return self._last
 
@@ -249,12 +345,32 @@ class _CompletionsReader:
         if not usage:
             return
         sent = count(usage.get("prompt_tokens"))
+        details = table(usage.get("prompt_tokens_details"))
+        cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
         self.builder.usage = Usage(
             input=sent,
             output=count(usage.get("completion_tokens")),
-            cached=min(sent, count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))),
+            cached=min(sent, count(cached or usage.get("cached_tokens"))),
+            written=min(sent, count(details.get("cache_write_tokens"))),
             requests=1,
         )
+
+
+def _name(call: Json) -> str:
+    return text(table(call.get("function")).get("name"))
+
+
+def _add_detail(details: list[Json], more: Json) -> None:
+    """Add a piece of OpenRouter's reasoning; the pieces of one text are joined."""
+    last = details[-1] if details else {}
+    same = all(last.get(key) == more.get(key) for key in ("type", "index"))
+    if not same or last.get("type") not in ("reasoning.text", "reasoning.summary"):
+        details.append(dict(more))
+        return
+    for key, value in more.items():
+        grows = key in ("text", "summary") and isinstance(last.get(key), str) and isinstance(value, str)
+        if value is not None:
+            last[key] = last[key] + value if grows else value
 
 
 def _as_text(arguments: object) -> str:

@@ -11,9 +11,11 @@ from toolcrib.llm.context import ModelContext
 from toolcrib.llm.history import Limits, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, table, tables, text
+from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
-from toolcrib.llm.providers.openai import CONTEXT, answer_format, authorisation
+from toolcrib.llm.model_limits import checked_effort
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
+from toolcrib.llm.providers.openai import answer_format, authorisation, chat_traits
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -24,6 +26,7 @@ from toolcrib.schema.messages import (
     Image,
     Message,
     Opaque,
+    StopReason,
     Text,
     ToolAnswer,
     ToolUse,
@@ -32,7 +35,15 @@ from toolcrib.schema.messages import (
 
 VENDOR = replace(CHAT_VENDOR, name="openai-responses")
 _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6", "codex")
-"""Prefixes of reasoning models; others reject requests for reasoning."""
+"""Prefixes of reasoning models that are not known; others reject requests for reasoning."""
+
+
+_REASONS: dict[str, StopReason] = {
+    "": "length",
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "content_filter": "filtered",
+}
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
@@ -47,10 +58,13 @@ class Responses:
         self.name = context.name_of(VENDOR, model)
         self._model = model
         self._context = context
+        self._traits: ModelTraits | None = None
 
     async def traits(self) -> ModelTraits:
-        """The protocol does not report capabilities; the context comes from the settings."""
-        return ModelTraits(context_tokens=self._context.context_tokens or CONTEXT, structured=True)
+        """The limits of the model; a server is asked once about one that is not known."""
+        if self._traits is None:
+            self._traits = await chat_traits(self._context, VENDOR, self.name)
+        return self._traits
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
         address = self._context.address_of(VENDOR)
@@ -59,22 +73,28 @@ class Responses:
             vendor=VENDOR,
             url=f"{address}/responses",
             headers=headers,
-            body=self._body(request),
+            body=self._body(request, address),
             key_name=key_name,
+            origin=f"{address} {self._model}",
         )
 
     def reader(self) -> _ResponsesReader:
         return _ResponsesReader()
 
-    def _body(self, request: CompletionRequest) -> Json:
+    def _body(self, request: CompletionRequest, address: str) -> Json:
         body: Json = {
             "model": self._model,
-            "input": _items(request.messages, reasoning=reasons(self._model)),
+            "input": _items(request.messages, f"{address} {self._model}"),
             "stream": True,
             "store": False,
         }
         if reasons(self._model):
             body["include"] = ["reasoning.encrypted_content"]
+            if request.summaries:
+                body["reasoning"] = {"summary": "auto"}
+        if request.effort:
+            effort = checked_effort(self.name, request.effort)
+            body["reasoning"] = {**table(body.get("reasoning")), "effort": effort}
         if request.system:
             body["instructions"] = request.system
         if request.tools:
@@ -91,21 +111,19 @@ class Responses:
 
 def reasons(model: str) -> bool:
     """Whether a model can be asked for its reasoning; chat models such as gpt-5-chat-latest cannot."""
+    if known_model(f"{CHAT_VENDOR.name}:{model}").thinks:
+        return True
     return model.startswith(_REASONING) and "-chat" not in model
 
 
-def _items(messages: Sequence[Message], *, reasoning: bool) -> list[Json]:
+def _items(messages: Sequence[Message], origin: str) -> list[Json]:
     items: list[Json] = []
     for message in joined(messages):
         if isinstance(message, FromUser):
             items.append({"role": "user", "content": [_part(part) for part in message.parts]})
         elif isinstance(message, FromModel):
             items += _followed(
-                [
-                    item
-                    for part in message.parts
-                    if (reasoning or not isinstance(part, Opaque)) and (item := _spoken(part)) is not None
-                ]
+                [item for part in message.parts if (item := _spoken(part, origin)) is not None]
             )
         elif isinstance(message, FromTools):
             items += [_result(answer) for answer in message.answers]
@@ -125,12 +143,12 @@ def _part(part: Text | Image) -> Json:
     return {"type": "input_image", "image_url": f"data:{part.mime};base64,{part.data}"}
 
 
-def _spoken(part: Text | ToolUse | Opaque) -> Json | None:
+def _spoken(part: Text | ToolUse | Opaque, origin: str) -> Json | None:
     if isinstance(part, Text):
         # As plain text: a list would need the vendor's original id and annotations.
         return {"role": "assistant", "content": part.text} if part.text else None
     if isinstance(part, Opaque):
-        return dict(part.data) if part.vendor == VENDOR.name else None
+        return dict(part.data) if part.vendor == VENDOR.name and part.origin == origin else None
     return {
         "type": "function_call",
         "call_id": part.id,
@@ -210,18 +228,21 @@ class _ResponsesReader:
         self.builder.end()
         why = text(table(response.get("incomplete_details")).get("reason"))
         if why or response.get("status") == "incomplete":
-            self.builder.reason = "filtered" if why == "content_filter" else "length"
+            self.builder.reason = _REASONS.get(why, "unknown")
             self.builder.detail = why
+        elif response.get("status") not in (None, "completed"):
+            self.builder.reason, self.builder.detail = "unknown", text(response.get("status"))
         elif self._refused:
             self.builder.reason = "refused"
         self._count(table(response.get("usage")))
         return events
 
     def _count(self, usage: Json) -> None:
-        sent = count(usage.get("input_tokens"))
+        sent, details = count(usage.get("input_tokens")), table(usage.get("input_tokens_details"))
         self.builder.usage = Usage(
             input=sent,
             output=count(usage.get("output_tokens")),
-            cached=min(sent, count(table(usage.get("input_tokens_details")).get("cached_tokens"))),
+            cached=min(sent, count(details.get("cached_tokens"))),
+            written=min(sent, count(details.get("cache_write_tokens"))),
             requests=1,
         )

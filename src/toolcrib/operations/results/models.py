@@ -80,7 +80,7 @@ class Answered(TypedDict):
     rounds: int
     calls: list[AnswerCall]
     usage: AnswerUsage
-    ending: Literal["answered", "budget", "cut", "refused", "filtered", "stopped", "failed"]
+    ending: Literal["answered", "budget", "cut", "refused", "filtered", "unknown", "stopped", "failed"]
     model: str
     chat: str
 

@@ -1,0 +1,74 @@
+"""Finds a model's limits: in the settings, among the known models, or from its vendor; else assumes them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from toolcrib.errors import ModelError
+from toolcrib.llm.context import ModelContext
+from toolcrib.llm.json_values import Json, count, decode, table, tables
+from toolcrib.llm.known_models import known_model
+from toolcrib.llm.model import ModelTraits
+
+PATIENCE = 3.0
+"""Seconds for a vendor to describe a model."""
+_CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length")
+"""As OpenRouter, vLLM, Groq and LM Studio call it in their lists."""
+
+
+@dataclass(frozen=True)
+class ListedLimits:
+    """What a vendor says of a model; 0 for what it does not say."""
+
+    context: int = 0
+    output: int = 0
+
+
+async def find_traits(
+    context: ModelContext,
+    name: str,
+    ask: Callable[[], Awaitable[ListedLimits]],
+    *,
+    default: int,
+    structured: bool = False,
+) -> ModelTraits:
+    """The traits of a known `vendor:model`; `ask` asks its vendor about an unknown one."""
+    known = known_model(name)
+    held = context.context_tokens or known.context
+    listed = ListedLimits() if held else await ask()
+    return ModelTraits(
+        context_tokens=held or listed.context or default,
+        max_output=known.output or listed.output or None,
+        assumed=not (held or listed.context),
+        structured=structured,
+    )
+
+
+async def fetch_json(url: str, headers: Mapping[str, str]) -> Json:
+    """A vendor's description of a model or all models; empty if it gives none."""
+    import httpx2
+
+    local = httpx2.URL(url).host in ("localhost", "127.0.0.1", "::1")
+    try:
+        async with httpx2.AsyncClient(timeout=PATIENCE, trust_env=not local) as client:
+            response = await client.get(url, headers=dict(headers))
+        return table(decode(response.text)) if response.is_success else {}
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+        return {}
+
+
+async def compatible_limits(address: str, headers: Mapping[str, str], model: str) -> ListedLimits:
+    """The limits in the list of a server with OpenAI's protocol."""
+    models = tables((await fetch_json(f"{address}/models", headers)).get("data"))
+    found: Json = next((listed for listed in models if listed.get("id") == model), {})
+    return ListedLimits(next((size for name in _CONTEXT_NAMES if (size := count(found.get(name)))), 0))
+
+
+def checked_effort(name: str, effort: str) -> str:
+    """The effort, if the model has it or is not known; raises `ModelError`."""
+    known = known_model(name).efforts
+    if known is None or not effort or effort in known:
+        return effort
+    has = f"It has: {', '.join(known)}." if known else "Leave it out for this model."
+    raise ModelError(f"{name} has no effort {effort}.", hint=has)
