@@ -687,7 +687,7 @@ export interface ChatTurn {
   note: string;
   items: (TextItem | ThinkingItem | CallItem | NoteItem)[];
   model: string;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "unknown" | "stopped" | "failed" | "interrupted" | null;
   usage: TokenUsage | null;
   cost: number | null;
 }
@@ -881,7 +881,7 @@ export interface EndedEvent {
   chat: string;
   model: string;
   answer: string;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted";
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "unknown" | "stopped" | "failed" | "interrupted";
   rounds: number;
   calls: number;
   usage: TokenUsage;
@@ -2911,7 +2911,7 @@ export interface TurnStarted {
 export interface TurnStopped {
   chat: string;
   turn: string | null;
-  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted" | null;
+  ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "unknown" | "stopped" | "failed" | "interrupted" | null;
 }
 
 export interface UninstallParams {
@@ -3458,7 +3458,7 @@ export type StepState = "running" | "waiting" | "retrying" | "done" | "failed" |
 
 export type TryEvent = CallProgress | TryAsking | TryServerAsking | TryAnswered;
 
-export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "stopped" | "failed" | "interrupted";
+export type TurnEnding = "answered" | "budget" | "cut" | "refused" | "filtered" | "unknown" | "stopped" | "failed" | "interrupted";
 
 export type TurnItem = TextItem | ThinkingItem | CallItem | NoteItem;
 
