@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from toolcrib.agent.chat import Took
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.known_models import KNOWN
 from toolcrib.llm.model_limits import ListedLimits, find_traits
@@ -127,3 +128,12 @@ async def test_each_model_may_answer_as_long_as_it_can(model: str, most: int) ->
 
     assert max_tokens(traits) == most
     assert traits.assumed == (most == 8192 and "3-5" not in model)
+
+
+def test_a_sum_with_an_unknown_cost_is_unknown() -> None:
+    used = Usage(input=10, output=1, requests=1)
+    known, unknown = Took(usage=used, cost=0.5), Took(usage=used, cost=None)
+
+    assert sum([known, known], Took()).cost == 1.0
+    assert sum([known, unknown, known], Took()).cost is None
+    assert sum([known, Took(cost=0.0)], Took()).cost == 0.5

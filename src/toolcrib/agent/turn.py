@@ -309,7 +309,7 @@ class TurnLoop:
             ending=ending,
             rounds=self.rounds,
             usage=self.usage,
-            cost=round(sum(known), 6) if len(known) == len(self._costs) else None,
+            cost=round(sum(known, 0.0), 6) if len(known) == len(self._costs) else None,
             context=self._measured.tokens if self._measured is not None else 0,
         )
 

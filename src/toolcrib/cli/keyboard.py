@@ -165,12 +165,16 @@ def key_mode(file: int, *, signals: bool) -> Iterator[None]:
 @contextmanager
 def marked_pastes() -> Iterator[None]:
     """Ask the terminal to mark pastes."""
-    able = os.environ.get("TERM", "dumb") != "dumb"
-    _show(_PASTE_ON if able else "")
+    mark_pastes(on=True)
     try:
         yield
     finally:
-        _show(_PASTE_OFF if able else "")
+        mark_pastes(on=False)
+
+
+def mark_pastes(*, on: bool) -> None:
+    if os.environ.get("TERM", "dumb") != "dumb":
+        _show(_PASTE_ON if on else _PASTE_OFF)
 
 
 def read_burst(file: int, timeout: float = PASTE_GAP) -> bytes:

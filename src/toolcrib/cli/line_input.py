@@ -25,6 +25,7 @@ from toolcrib.cli.keyboard import (
     Paste,
     clean,
     key_mode,
+    mark_pastes,
     read_burst,
     typed_ahead,
 )
@@ -75,6 +76,7 @@ class Prompt:
         if self._interactive:
             # Leaving in the middle of a line leaves the terminal in readline's mode.
             self._terminal.close()
+            mark_pastes(on=False)
             _save(self._history)
 
     def push(self, text: str) -> None:

@@ -12,8 +12,9 @@ import pytest
 from tests.llm.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.llm.wire.bench import Bench, Open
 from tests.llm.wire.script import Raw, Say, Script, Step, sse
-from toolcrib.agent.chat import Chat
+from toolcrib.agent.chat import Chat, Shortened
 from toolcrib.agent.events import Thinking
+from toolcrib.llm.providers.gemini import _contents
 
 Body = dict[str, Any]
 THOUGHT = "I should add them."
@@ -164,9 +165,8 @@ async def test_a_signature_of_another_gemini_is_not_handed_over(bench: Open) -> 
     chat = await made.host.chats.store.load((await made.ask()).chat)
     assert made.script.requests[-1]["contents"][1]["parts"][0]["thoughtSignature"] == "signed"
 
-    traits = made.host.agent("gemini:gemini-3.8-flash")
-    with pytest.raises(Exception, match="not found"):  # The vendor here has only one model.
-        await traits.ask("Sure?", chat=chat)
+    elsewhere = _contents(chat.messages(), "https://example.com gemini-3.8-flash", signs=True)
+    assert elsewhere[1]["parts"][0]["thoughtSignature"] == "skip_thought_signature_validator"
 
 
 def claude_stream(number: int, *blocks: Body, stop: str = "end_turn") -> Raw:
@@ -218,12 +218,18 @@ TOOL = {"type": "tool_use", "id": "toolu_1", "name": "add", "input": json.loads(
 ANSWER = {"type": "text", "text": "It is 3."}
 
 
-async def claude(bench: Open) -> tuple[Bench, Chat]:
+async def claude(bench: Open, tool: str = "add") -> tuple[Bench, Chat]:
     """A chat in which Claude has thought, called a tool and answered."""
-    steps = [claude_stream(1, TOOL, stop="tool_use")]
+    steps = [claude_stream(1, {**TOOL, "name": tool}, stop="tool_use")]
     steps += [claude_stream(number, ANSWER) for number in range(2, 9)]
     made = await bench(anthropic, *steps)
     made.script.rule = bound(made.script)
+
+    @made.host.tool()
+    def read_page(a: int, b: int) -> str:
+        """Read a page."""
+        return "x" * 2000
+
     ended = await made.ask("What is 1 plus 2?")
     assert ended.answer == "It is 3."
     assert thoughts(made.script.requests[-1]) == 1
@@ -263,19 +269,12 @@ async def test_other_tools_or_instructions_drop_the_thoughts_before_them(bench: 
 
 
 async def test_a_shortened_chat_drops_the_thoughts_after_the_change(bench: Open) -> None:
-    from toolcrib.agent.chat import Shortened
-
-    made, chat = await claude(bench)
-    long = "x" * 2000
-    for entry in chat.entries:
-        for answer in getattr(getattr(entry, "message", None), "answers", ()):
-            object.__setattr__(answer, "parts", (type(answer.parts[0])(long),))
-    made.script.rule = lambda body: ""
-    assert (await made.agent().ask("Sure?", chat=chat)).answer == "It is 3."
-    made.script.rule = bound(made.script)
+    made, chat = await claude(bench, "read_page")
     chat.entries.append(Shortened(covers=len(chat.entries)))
 
     assert (await made.agent().ask("Sure?", chat=chat)).answer == "It is 3."
+
+    assert thoughts(made.script.requests[-1]) == 1  # The one before the result that was shortened.
 
 
 @pytest.mark.parametrize("tag", ["<think>", "\n<think>\n"])
