@@ -1,6 +1,7 @@
 import { Dialog as Radix } from "radix-ui";
 import { useMemo, useState, type KeyboardEvent } from "react";
 
+import { useDialogFocus } from "../ui/dialogFocus";
 import { Icon } from "../ui/Icon";
 import { Glyph } from "../ui/Status";
 import "./palette.css";
@@ -14,6 +15,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
   const [inside, setInside] = useState<PaletteEntry | null>(null);
+  const focus = useDialogFocus();
   const sources = usePaletteSources();
   const entries = useMemo(
     () => (inside?.more ?? paletteEntries(text, sources)).slice(0, MOST),
@@ -46,7 +48,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="overlay palette">
-          <Radix.Content className="palette-box" aria-describedby={undefined} onKeyDown={press}>
+          <Radix.Content className="palette-box" aria-describedby={undefined} onKeyDown={press} {...focus}>
             <Radix.Title className="visually-hidden">Search or run a command</Radix.Title>
             <div className="palette-input">
               <Icon name="search" />

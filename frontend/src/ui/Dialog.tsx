@@ -1,6 +1,7 @@
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 
+import { useDialogFocus } from "./dialogFocus";
 import { Icon } from "./Icon";
 
 interface Props {
@@ -8,21 +9,22 @@ interface Props {
   /** One sentence under the title, or nothing. */
   about?: string;
   className?: string;
+  /** Its main action needs a second look: the other button has the focus at first. */
+  careful?: boolean;
   onClose: () => void;
-  /** What has the focus at first; without it the first control. */
-  onOpenFocus?: (event: Event) => void;
   children: ReactNode;
 }
 
 /** A question or a form over the page; Esc and the cross close it, and the focus goes back. */
-export function Dialog({ title, about, className = "", onClose, onOpenFocus, children }: Props) {
+export function Dialog({ title, about, className = "", careful = false, onClose, children }: Props) {
+  const focus = useDialogFocus(careful);
   return (
     <Radix.Root open onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="overlay" />
         <Radix.Content
           className={`dialog ${className}`}
-          onOpenAutoFocus={onOpenFocus}
+          {...focus}
           {...(about ? {} : { "aria-describedby": undefined })}
         >
           <div className="panel-head">

@@ -34,7 +34,6 @@ const NAME_FIELD: Field = {
 
 /** The form of one account, made from the fields of its provider. */
 export function AccountForm({ provider, draft, taken, busy, error, onDraft, onSubmit, onBack, onClose }: Props) {
-  const first = useRef<HTMLInputElement>(null);
   const inputs = useRef(new Map<string, HTMLInputElement>());
   const [problems, setProblems] = useState<Problems>({});
   const [opened, setOpened] = useState(draft.replaced !== "");
@@ -66,7 +65,6 @@ export function AccountForm({ provider, draft, taken, busy, error, onDraft, onSu
   return (
     <StepDialog
       title={formTitle(provider, draft.replaced)}
-      first={first}
       onClose={onClose}
       onSubmit={submit}
       foot={<Foot provider={provider} busy={busy} onBack={onBack} onClose={onClose} />}
@@ -79,7 +77,7 @@ export function AccountForm({ provider, draft, taken, busy, error, onDraft, onSu
           disabled={busy || draft.replaced !== ""}
           value={draft.name}
           onChange={(name) => onDraft({ ...draft, name })}
-          input={(element) => void (first.current = element)}
+          input={() => undefined}
         />
         {usual.map(one)}
         <div className="row">

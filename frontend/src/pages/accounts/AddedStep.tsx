@@ -1,5 +1,3 @@
-import { useRef } from "react";
-
 import { reveal } from "../../ui/hidden";
 import { Status } from "../../ui/Status";
 import { StepDialog } from "../add/StepDialog";
@@ -14,15 +12,13 @@ export interface Outcome {
 
 /** The account works; what it turned on, and what is worth knowing about it. */
 export function AddedStep({ outcome, onClose }: { outcome: Outcome; onClose: () => void }) {
-  const done = useRef<HTMLButtonElement>(null);
   const servers = serversText(outcome.servers);
   return (
     <StepDialog
       title={`${outcome.name} works`}
-      first={done}
       onClose={onClose}
       foot={
-        <button type="button" ref={done} className="btn primary" onClick={onClose}>
+        <button type="button" className="btn primary" onClick={onClose}>
           {FORM.done}
         </button>
       }

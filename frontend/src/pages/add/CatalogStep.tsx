@@ -1,4 +1,4 @@
-import { useDeferredValue, useRef, useState } from "react";
+import { useDeferredValue, useState } from "react";
 
 import { useOperation } from "../../api/hooks";
 import { Icon } from "../../ui/Icon";
@@ -24,13 +24,11 @@ interface Props {
 export function CatalogStep({ busy, failure, onChoose, onAdd, onBack, onClose }: Props) {
   const [query, setQuery] = useState("");
   const isAdded = useAdded();
-  const search = useRef<HTMLInputElement>(null);
   const { data, error } = useOperation("search_servers", { query: useDeferredValue(query) }, { keepPrevious: true });
   const servers = (data?.servers ?? []).filter((one) => !one.setting);
   return (
     <StepDialog
       title="Browse catalog"
-      first={search}
       onClose={onClose}
       foot={
         <>
@@ -44,7 +42,6 @@ export function CatalogStep({ busy, failure, onChoose, onAdd, onBack, onClose }:
       <label className="field">
         <Icon name="search" small />
         <input
-          ref={search}
           value={query}
           placeholder="What should it do?"
           aria-label="Search the catalog"

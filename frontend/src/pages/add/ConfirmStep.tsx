@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 import { day } from "../../ui/amounts";
 import { Changed, Command } from "./Command";
@@ -18,7 +18,6 @@ interface Props {
 
 /** The exact command, whole, before it first runs. */
 export function ConfirmStep({ launch, onTrust, onRefuse }: Props) {
-  const refuse = useRef<HTMLButtonElement>(null);
   const listens = useListening(launch.mark);
   const address = launch.url !== "";
   const changed = launch.changed.length > 0 && launch.agreed !== null;
@@ -28,12 +27,11 @@ export function ConfirmStep({ launch, onTrust, onRefuse }: Props) {
       title={address ? CONFIRM.address : CONFIRM.program}
       alert
       describedBy="confirm-about"
-      first={refuse}
       onClose={answer(onRefuse)}
       foot={
         <>
           <span className="grow muted text-small">{CONFIRM.again}</span>
-          <button ref={refuse} type="button" className="btn" onClick={answer(onRefuse)}>
+          <button type="button" className="btn" onClick={answer(onRefuse)}>
             {address ? CONFIRM.noAddress : CONFIRM.no}
           </button>
           <button

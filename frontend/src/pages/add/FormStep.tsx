@@ -1,4 +1,4 @@
-import { useRef, useState, type RefObject } from "react";
+import { useState } from "react";
 
 import { Segments } from "../../ui/Segments";
 import { ErrorBox } from "../../ui/ErrorBox";
@@ -70,7 +70,6 @@ interface Props {
 
 /** Every part by hand, or the entry itself as JSON; unknown keys are kept. */
 export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose }: Props) {
-  const first = useRef<HTMLInputElement>(null);
   const [asked, setAsked] = useState(false);
   const problem = problemOf(filled);
   const set = (change: Partial<Filled>) => onChange({ ...filled, ...change });
@@ -88,7 +87,6 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
   return (
     <StepDialog
       title={filled.listed ? `Add ${filled.listed.title}` : "Fill in a form"}
-      first={first}
       onClose={onClose}
       onSubmit={() => {
         setAsked(true);
@@ -108,7 +106,7 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
     >
       <Segments label="Type" value={filled.kind} options={KINDS} onChange={(kind) => set({ kind })} />
       <div className="value-fields">
-        <Line id="form-name" name="Name" value={filled.name} field={first} onChange={(name) => set({ name })} />
+        <Line id="form-name" name="Name" value={filled.name} onChange={(name) => set({ name })} />
         {filled.kind === "command" && (
           <>
             <Line id="form-command" name="Command" value={filled.command} onChange={(command) => set({ command })} />
@@ -184,11 +182,10 @@ interface FieldProps {
   value: string;
   placeholder?: string;
   rows?: number;
-  field?: RefObject<HTMLInputElement | null>;
   onChange: (value: string) => void;
 }
 
-function Line({ id, name, value, placeholder, field, onChange }: FieldProps) {
+function Line({ id, name, value, placeholder, onChange }: FieldProps) {
   return (
     <div className="value-field">
       <label htmlFor={id} className="medium">
@@ -197,7 +194,6 @@ function Line({ id, name, value, placeholder, field, onChange }: FieldProps) {
       <span className="field">
         <input
           id={id}
-          ref={field}
           value={value}
           placeholder={placeholder}
           autoComplete="off"

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent } from "react";
+import { useEffect, useState, type ClipboardEvent, type DragEvent } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Included } from "./Included";
@@ -33,7 +33,6 @@ interface Props {
 
 /** One field that takes anything. */
 export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatalog, onForm, onClose }: Props) {
-  const field = useRef<HTMLTextAreaElement>(null);
   const [trouble, setTrouble] = useState("");
   const { found, fresh, error: unanswered } = useRecognised(pasted.text, pasted.asIs);
   const server = found?.servers[0];
@@ -68,7 +67,6 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatal
   return (
     <StepDialog
       title={PASTE.title}
-      first={field}
       onClose={onClose}
       onSubmit={see}
       foot={
@@ -107,7 +105,6 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatal
     >
       <p className="secondary space-below-10">{PASTE.about}</p>
       <textarea
-        ref={field}
         className="paste-field"
         aria-label={PASTE.label}
         placeholder="npx -y … · uvx … · https://… · { }"

@@ -1,6 +1,7 @@
 import { Dialog } from "radix-ui";
-import { type FormEvent, type ReactNode, type RefObject } from "react";
+import { type FormEvent, type ReactNode } from "react";
 
+import { useDialogFocus } from "../../ui/dialogFocus";
 import { Icon } from "../../ui/Icon";
 import "./page.css";
 
@@ -11,7 +12,6 @@ interface Props {
   /** The element that says more about it. */
   describedBy?: string;
   wide?: boolean;
-  first?: RefObject<HTMLElement | null>;
   onClose: () => void;
   onEscape?: () => void;
   onSubmit?: () => void;
@@ -25,13 +25,13 @@ export function StepDialog({
   alert = false,
   describedBy,
   wide = false,
-  first,
   onClose,
   onEscape,
   onSubmit,
   foot,
   children,
 }: Props) {
+  const focus = useDialogFocus(alert);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onSubmit?.();
@@ -52,11 +52,7 @@ export function StepDialog({
               event.preventDefault();
               onEscape();
             }}
-            onOpenAutoFocus={(event) => {
-              event.preventDefault();
-              if (first?.current) first.current.focus();
-              else if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
-            }}
+            {...focus}
           >
             <form onSubmit={submit} noValidate>
               <div className="step-head">

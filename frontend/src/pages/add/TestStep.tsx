@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";
 import { Link, navigate } from "../../app/router";
@@ -19,27 +19,22 @@ interface Props {
 
 /** Each step with its time; what went wrong, why, and the way out. */
 export function TestStep({ setup, onClose, onFix }: Props) {
-  const main = useRef<HTMLButtonElement>(null);
   const now = useNow(setup.state === "running");
   const close = () => {
     forgetSetup(setup.name);
     onClose();
   };
   useEffect(() => watch(setup.name), [setup.name]);
-  useEffect(() => {
-    if (setup.state !== "running") main.current?.focus();
-  }, [setup.state]);
   const [what, why] = firstSentence(setup.error?.message ?? "");
   return (
     <StepDialog
       title={setupTitle(setup)}
-      first={main}
       onClose={close}
       foot={
         setup.state === "failed" ? (
-          <Failed setup={setup} main={main} close={close} onFix={onFix} />
+          <Failed setup={setup} close={close} onFix={onFix} />
         ) : (
-          <Going setup={setup} main={main} now={now} close={close} />
+          <Going setup={setup} now={now} close={close} />
         )
       }
     >
@@ -103,12 +98,10 @@ function timeOf(step: Step, now: number): string {
 
 function Going({
   setup,
-  main,
   now,
   close,
 }: {
   setup: Setup;
-  main: React.RefObject<HTMLButtonElement | null>;
   now: number;
   close: () => void;
 }) {
@@ -119,7 +112,7 @@ function Going({
         <span className="grow muted text-small num">
           {time} · {TEST.goesOn}
         </span>
-        <button key="stop" type="button" className="btn" ref={main} onClick={() => void stopSetup(setup.name)}>
+        <button key="stop" type="button" className="btn" onClick={() => void stopSetup(setup.name)}>
           {TEST.stop}
         </button>
       </>
@@ -142,7 +135,7 @@ function Going({
           {TEST.again}
         </button>
       )}
-      <button key="done" type="button" className="btn primary" ref={main} onClick={close}>
+      <button key="done" type="button" className="btn primary" onClick={close}>
         {TEST.done}
       </button>
     </>
@@ -151,12 +144,10 @@ function Going({
 
 function Failed({
   setup,
-  main,
   close,
   onFix,
 }: {
   setup: Setup;
-  main: React.RefObject<HTMLButtonElement | null>;
   close: () => void;
   onFix: Props["onFix"];
 }) {
@@ -197,7 +188,7 @@ function Failed({
           key={way?.words ?? TEST.again}
           type="button"
           className="btn primary"
-          ref={main}
+         
           onClick={() => (way ? (close(), onFix(way.what)) : void testServer(setup.name))}
         >
           {way?.words ?? TEST.again}

@@ -140,7 +140,7 @@ function WriteDialog({
   onWrite: () => void;
 }) {
   return (
-    <Dialog title={TEXT.writeTitle(title)} className="page-connect" onClose={onClose}>
+    <Dialog title={TEXT.writeTitle(title)} className="page-connect" careful onClose={onClose}>
       <div className="write-dialog">
         <p className="secondary">
           <code className="break-anywhere">{tilde(entry.file)}</code>

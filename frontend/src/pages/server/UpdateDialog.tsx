@@ -43,7 +43,7 @@ export function UpdateDialog({
   }
 
   return (
-    <Dialog title={UPDATE.title(name, to)} onClose={onClose}>
+    <Dialog title={UPDATE.title(name, to)} careful onClose={onClose}>
       <div className="update-plan">
         {!plan && !current && trouble === null && <Loading rows={3} height={28} />}
         {current && <p className="secondary">{UPDATE.current}</p>}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";
 import { ApiError } from "../../api/errors";
@@ -14,7 +14,6 @@ import { unknownKeysText } from "../server/text";
 /** An entry as text; unknown keys and concurrent edits are kept. */
 export function EditDialog({ name, onClose, onReview }: { name: string; onClose: () => void; onReview: () => void }) {
   const { data, error, isFetching, refetch } = useOperation("entry", { name });
-  const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState<string | null>(null);
   const [digest, setDigest] = useState("");
   const [failure, setFailure] = useState<unknown>(null);
@@ -52,7 +51,6 @@ export function EditDialog({ name, onClose, onReview }: { name: string; onClose:
   return (
     <StepDialog
       title={`Edit ${name}`}
-      first={field}
       onClose={onClose}
       onSubmit={() => void save(theirs?.digest ?? digest)}
       foot={
@@ -80,8 +78,7 @@ export function EditDialog({ name, onClose, onReview }: { name: string; onClose:
       )}
       {text !== null && (
         <textarea
-          ref={field}
-          className="paste-field"
+            className="paste-field"
           aria-label={`Entry of ${name}`}
           value={text}
           rows={Math.min(22, text.split("\n").length + 1)}

@@ -44,7 +44,7 @@ export function AddDialog({ editor, kinds, onClose }: { editor: EditorControls; 
   }
 
   return (
-    <Dialog title={ADD.title} onClose={onClose} onOpenFocus={focusField}>
+    <Dialog title={ADD.title} onClose={onClose}>
       <div className="dialog-form">
         {step && after !== undefined && (
           <div className="row">
@@ -70,7 +70,7 @@ export function AddDialog({ editor, kinds, onClose }: { editor: EditorControls; 
         <div className="field">
           <Icon name="search" small />
           <input
-            data-add-step
+            data-first
             role="combobox"
             aria-expanded
             aria-controls="add-kinds"
@@ -105,9 +105,4 @@ export function AddDialog({ editor, kinds, onClose }: { editor: EditorControls; 
       </div>
     </Dialog>
   );
-}
-
-function focusField(event: Event): void {
-  event.preventDefault();
-  (event.currentTarget as HTMLElement | null)?.querySelector<HTMLElement>("[data-add-step]")?.focus();
 }
