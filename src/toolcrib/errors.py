@@ -253,6 +253,18 @@ class ServerNotReady(ServerUnavailable):
     kind = "server_not_ready"
 
 
+class ServerLacks(ServerNotReady):
+    """The server runs, but its tools need something first, such as an account."""
+
+    kind = "server_lacks"
+    recovery = "configure"
+    retryable = False
+
+    def __init__(self, message: str, *, needs: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.data = {"needs": needs}
+
+
 class SpawnFailed(ServerUnavailable):
     """The command cannot be run: not found, not executable, wrong architecture."""
 

@@ -88,3 +88,54 @@ def test_what_is_turned_on_in_the_settings_is_not_offered(crib: Crib, new_page: 
     included = page.get_by_role("list", name="Included with Toolcrib")
     expect(included.get_by_role("button", name="Mail")).to_be_visible()
     expect(included.get_by_role("button", name="Terminal")).to_have_count(0)
+
+
+@pytest.mark.acceptance
+def test_without_an_account_nothing_is_left_behind(crib: Crib, new_page: NewPage) -> None:
+    page = begin(crib, new_page)
+    before = (crib.home / "mcp.json").read_text()
+
+    page.get_by_role("list", name="Included with Toolcrib").get_by_role("button", name="Mail").click()
+    page.get_by_role("dialog", name="Add an account").get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert (crib.home / "mcp.json").read_text() == before
+    assert "mail" not in {server["name"] for server in crib.run("servers")}
+
+
+@pytest.mark.acceptance
+def test_without_a_display_only_one_of_its_own_is_offered(crib: Crib, new_page: NewPage) -> None:
+    crib.environment["DISPLAY"] = ""
+    page = begin(crib, new_page)
+
+    page.get_by_role("list", name="Included with Toolcrib").get_by_role("button", name="Desktop").click()
+    dialog = page.get_by_role("dialog", name="Where may Desktop work?")
+    expect(dialog.get_by_role("radio", name="My screen")).to_be_disabled()
+    expect(dialog).to_contain_text("There is no display")
+    expect(dialog.get_by_role("radio", name="A display of its own")).to_be_checked()
+    dialog.get_by_role("button", name="Add and test").click()
+    expect(page.get_by_role("dialog", name="desktop works")).to_be_visible(timeout=PATIENCE)
+
+    entry = json.loads((crib.home / "mcp.json").read_text())["mcpServers"]["desktop"]
+    assert entry["args"] == ["--headless", "1280x800"]
+
+
+@pytest.mark.acceptance
+def test_a_server_without_its_display_or_account_has_one_way_out(crib: Crib, new_page: NewPage) -> None:
+    crib.environment["DISPLAY"] = ""
+    for name in ("mail", "desktop"):
+        crib.entry(name, {"type": "inprocess", "module": f"toolcrib.bundled.{name}"})
+    page = enter_servers(crib, new_page())
+
+    shows(page, "mail", "Needs an account")
+    shows(page, "desktop", "Needs a display")
+    needs = page.get_by_role("complementary").or_(page.locator("#root"))
+    expect(needs.get_by_text("mail needs an account").first).to_be_visible()
+    row(page, "mail").get_by_role("button", name="Add account…").click()
+    expect(
+        page.get_by_role("dialog", name="Add an account").get_by_role("button", name="IMAP")
+    ).to_be_visible()
+    page.keyboard.press("Escape")
+    row(page, "desktop").get_by_role("button", name="Choose display…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    shows(page, "desktop", "Running")

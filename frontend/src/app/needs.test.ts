@@ -45,6 +45,14 @@ test("a value that is missing is told by its name", () => {
   });
 });
 
+test("what a server needs is told by its noun", () => {
+  const reason = "There is no account for mail.";
+  expect(needText(need({ kind: "value", server: "mail", reason, detail: { needs: "account" } }))).toEqual({
+    what: "mail needs an account",
+    where: reason,
+  });
+});
+
 test("each leads to the very place where it is answered", () => {
   expect(needPath(need({ chat: "c1" }))).toBe("/chat/c1?question=q1");
   expect(needPath(need({}))).toBe("/activity?tab=waiting&question=q1");

@@ -2,6 +2,7 @@
 
 import type { WaitingItem } from "../api/types";
 import { clock, plural } from "../ui/amounts";
+import { needsText } from "../ui/states";
 
 export type Need = WaitingItem;
 
@@ -30,7 +31,7 @@ export function needText(need: Need): NeedText {
         where: need.since ? `session ended ${clock(need.since)}` : "calls are on hold",
       };
     case "value":
-      return { what: `${server} needs a value`, where: missing(need.reason) };
+      return { what: `${server} ${needsText(noun(need))}`, where: missing(need.reason) };
     case "changed":
       return {
         what: `Review tools of ${server}`,
@@ -45,6 +46,12 @@ export function needText(need: Need): NeedText {
 function grant(need: Need): string {
   const allows = need.detail["grant"];
   return typeof allows === "string" ? allows : "";
+}
+
+/** What the server needs, as one noun. */
+function noun(need: Need): string {
+  const needs = need.detail["needs"];
+  return typeof needs === "string" ? needs : "value";
 }
 
 /** A tool without its server's name before it. */

@@ -120,7 +120,7 @@ const WAITS = /^needs-/;
 
 /** The most useful actions for its state. What waits for the user is listed separately. */
 function actionsOf(server: Server): PaletteEntry[] {
-  const state = serverState(server.state, 0, secondsTo(server.retry_at));
+  const state = serverState(server.state, 0, secondsTo(server.retry_at), server.needs);
   const act = (name: string, about: string, perform: () => void): PaletteEntry => ({
     group: "Actions",
     name,

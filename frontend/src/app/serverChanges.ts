@@ -16,7 +16,7 @@ export function stateOf(server: Server): string {
 }
 
 export function wordOf(server: Server): string {
-  return serverState(server.state).word;
+  return serverState(server.state, 0, null, server.needs).word;
 }
 
 /** Servers that are new, gone or in another state, and things that wait or wait no longer. */

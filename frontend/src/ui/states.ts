@@ -20,8 +20,14 @@ const SERVERS: Record<string, Shown> = {
   disabled: { shape: "off", word: "Off" },
 };
 
-/** A server's state; `held` are tools that wait for a review. */
-export function serverState(state: string, held = 0, retryIn: number | null = null): Shown {
+/** "needs an account", for what only the user can provide. */
+export function needsText(noun: string): string {
+  return `needs ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+/** A server's state; `held` are tools that wait for a review, `needs` what the user has to provide. */
+export function serverState(state: string, held = 0, retryIn: number | null = null, needs = ""): Shown {
+  if (needs) return { shape: "need", word: needsText(needs).replace("n", "N") };
   if (state === "ready" && held > 0) return { shape: "need", word: "Held for review" };
   if (state === "backoff") return { shape: "retry", word: retryIn === null ? "Retrying" : `Retrying in ${retryIn} s` };
   return SERVERS[state] ?? { shape: "wait", word: state };

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
+
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.provider import find_provider, providers_for
 from toolcrib.accounts.store import AccountStore
 from toolcrib.errors import NotFound
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.readiness import Lack, Readiness
 
 
 def choose(store: AccountStore, service: str, name: str | None = None) -> Account:
@@ -19,11 +23,33 @@ def choose(store: AccountStore, service: str, name: str | None = None) -> Accoun
     elif len(accounts) == 1:
         return accounts[0]
     if not accounts:
-        ways = " or ".join(f"toolcrib account add {provider} NAME" for provider in providers_for(service))
-        raise ToolFailure(f"There is no account for {service}.", f"The user can add one: {ways}")
+        lack = _no_account(service)
+        raise ToolFailure(lack.message, lack.hint)
     known = ", ".join(_described(account) for account in accounts)
     said = f"No {service} account is called {name!r}." if name else f"There are several {service} accounts."
     raise ToolFailure(said, f"Name one of these as `account`: {known}.")
+
+
+def account_required(store: AccountStore, service: str, allowed: Collection[str] = ()) -> Readiness:
+    """For a server that works with one of these accounts, or with any account of its service."""
+
+    def find_lack() -> Lack | None:
+        usable = [one for one in usable_accounts(store, service) if not allowed or one.name in allowed]
+        if not usable:
+            return _no_account(service, allowed)
+        if not any(store.has_secret(account) for account in usable):
+            name, provider = usable[0].name, usable[0].provider
+            again = f"Add it again: toolcrib account add {provider} {name} --replace"
+            return Lack("account", f"The secret of the account {name} is not stored.", again)
+        return None
+
+    return lambda: asyncio.to_thread(find_lack)
+
+
+def _no_account(service: str, allowed: Collection[str] = ()) -> Lack:
+    ways = " or ".join(f"toolcrib account add {provider} NAME" for provider in providers_for(service))
+    called = f" called {' or '.join(sorted(allowed))}" if allowed else ""
+    return Lack("account", f"There is no account for {service}{called}.", f"Add one: {ways}")
 
 
 def usable_accounts(store: AccountStore, service: str) -> list[Account]:

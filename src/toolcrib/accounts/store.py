@@ -80,6 +80,10 @@ class AccountStore:
 
         return self._change(change)
 
+    def has_secret(self, account: Account) -> bool:
+        """Whether its secret is stored; does not open the keyring."""
+        return self._secrets.place(_secret_name(account)) is not None
+
     def secret(self, account: Account) -> str:
         """Its password, token or stored sign-in; raises `MissingSecret`."""
         value = self._secrets.get(_secret_name(account))

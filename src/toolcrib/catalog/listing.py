@@ -27,6 +27,16 @@ class Variable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One of several ways to set up a bundled server."""
+
+    title: str
+    about: str
+    """What the server may do then."""
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class CatalogEntry:
     """A server in the catalog."""
 
@@ -49,6 +59,8 @@ class CatalogEntry:
     """The setting that turns it on, for what is part of the host itself."""
     accounts: tuple[str, ...] = ()
     """The kinds of account it can use; it needs one of them."""
+    choices: tuple[Choice, ...] = ()
+    """The ways to set it up, of which the user chooses one."""
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -62,13 +74,14 @@ class CatalogEntry:
     def as_json(self) -> dict[str, Any]:
         """The shape of `search-servers --json`."""
         shown = asdict(self)
-        for key in ("words", "module", "accounts"):
+        for key in ("words", "module", "accounts", "choices"):
             del shown[key]
         return {
             **shown,
             "add": self.command,
             "bundled": self.origin == BUNDLED,
             "needs_account": list(self.accounts),
+            "needs_choice": bool(self.choices),
         }
 
     @property
@@ -99,6 +112,11 @@ def by_name(word: str) -> CatalogEntry | None:
     return None
 
 
+def by_module(module: str) -> CatalogEntry | None:
+    """The bundled server of this module."""
+    return next((server for server in servers() if server.module and server.module == module), None)
+
+
 def search(question: str, listed: Iterable[CatalogEntry] | None = None) -> list[CatalogEntry]:
     """Servers that match the words, best first; all servers if there are none."""
     wanted = _WORD.findall(question.lower())
@@ -126,5 +144,6 @@ def _fit(word: str, among: set[str]) -> float:
 def _read(file: Path, origin: str = "") -> CatalogEntry:
     data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     env = tuple(Variable(**variable) for variable in data.pop("env", ()))
+    ways = tuple(Choice(**{**way, "args": tuple(way.get("args", ()))}) for way in data.pop("choices", ()))
     lists: dict[str, Any] = {key: tuple(data.pop(key, ())) for key in ("args", "words", "accounts")}
-    return CatalogEntry(name=file.stem, env=env, **{"origin": origin, **lists, **data})
+    return CatalogEntry(name=file.stem, env=env, choices=ways, **{"origin": origin, **lists, **data})

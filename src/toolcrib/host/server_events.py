@@ -114,6 +114,8 @@ class ServerEvents:
         if known is None or known[0] is not status.state:
             self._since[status.name] = (status.state, self._clock.now())
         self._registry.mark_silent(status.name, status.unresponsive)
+        if status.needs:
+            self._cache.forget(status.name)  # its tools cannot be offered before it runs again
         self._bus.publish(ServerChanged(status))
         if self._telemetry is not None:
             self._telemetry.server_changed(status)

@@ -22,6 +22,13 @@ def servers_for(host: Host, services: Collection[str]) -> list[str]:
     return [name for name, entry in host.config.servers.items() if entry.raw.get("module") in modules]
 
 
+def check_readiness(host: Host, services: Collection[str]) -> None:
+    """The accounts changed: have these services tell whether they still have what they need."""
+    for name in servers_for(host, services):
+        if name in host.servers:
+            host.servers[name].check_readiness()
+
+
 async def turn_on(host: Host, provider: AccountProvider, services: Sequence[str]) -> list[str]:
     """Add or enable a server for each service that has none; returns their names. They need no approval."""
     added, enabled = await asyncio.to_thread(_write, host.core.config_store, provider, services)

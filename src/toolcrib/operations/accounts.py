@@ -26,7 +26,7 @@ from toolcrib.accounts.selection import services_of
 from toolcrib.accounts.store import AccountStore
 from toolcrib.errors import CallTimeout, ConfigError, NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
-from toolcrib.operations.account_servers import servers_for, turn_on
+from toolcrib.operations.account_servers import check_readiness, servers_for, turn_on
 from toolcrib.operations.operation import OperationParams, operation
 from toolcrib.operations.results.accounts import (
     AccountAdded,
@@ -166,6 +166,7 @@ async def account_remove(host: Host, name: str) -> AccountRemoved:
     affected = servers_for(host, services_of(account))
     revoked = await _revoke(store, account)
     await asyncio.to_thread(store.remove, name)
+    check_readiness(host, services_of(account))
     remarks = [] if revoked else [NOT_REVOKED.format(title=_title(account.provider))]
     return {"removed": name, "servers_affected": affected, "remarks": remarks}
 
@@ -209,6 +210,7 @@ async def _keep(host: Host, provider: AccountProvider, params: AccountParams, dr
         account = replace(account, user=identity)
     await asyncio.to_thread(_store(host).add, account, secret, replace=params.replace)
     added = await turn_on(host, provider, services_of(account))
+    check_readiness(host, services_of(account))
     return {
         "account": _shown(host, account),
         "servers_added": added,

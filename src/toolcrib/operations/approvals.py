@@ -237,7 +237,11 @@ def _of_run(run: RunRecord, question: RunQuestion) -> WaitingItem:
 def _server(host: Host, status: ServerStatus, kind: WaitingKind) -> WaitingItem:
     since = host.core.server_events.since(status.name)
     return _item(
-        kind, server=status.name, reason=status.reason, since=moment(since) if since is not None else None
+        kind,
+        server=status.name,
+        reason=status.reason,
+        detail={"needs": status.needs} if status.needs else {},
+        since=moment(since) if since is not None else None,
     )
 
 

@@ -11,10 +11,11 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from toolcrib.catalog.listing import CatalogEntry, search
+from toolcrib.catalog.listing import CatalogEntry, Choice, by_module, by_name, search
 from toolcrib.config.review import review_entry
 from toolcrib.errors import RemoteUnreachable, UnknownServer, UsageError
 from toolcrib.host import Host
+from toolcrib.operations.checks.bundled import missing_parts
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.operation import (
     Invocation,
@@ -25,6 +26,7 @@ from toolcrib.operations.results.additions import InstallStep
 from toolcrib.operations.results.installs import (
     CatalogSearch,
     CatalogServer,
+    IncludedChoice,
     InstalledVersion,
     InstallPlan,
     NewlyInstalled,
@@ -191,6 +193,38 @@ async def _status(host: Host, name: str, wait: float) -> Server | None:
     if wait and name in host.servers:
         await settled(host, name, wait)
     return status_json(host, name)
+
+
+@operation(page=True)
+async def included_choices(host: Host, name: str) -> list[IncludedChoice]:
+    """Show the ways to set up a bundled server, and why one cannot work on this machine.
+
+    `name` is that of a configured server, or one of the catalog; empty if there is only one way.
+    """
+    known = host.config.servers.get(name)
+    listed = by_name(name) if known is None else by_module(str(known.raw.get("module", "")))
+    if listed is None:
+        return []
+    raw = listed.entry if known is None else dict(known.raw)
+    return [await _choice(listed, choice, raw) for choice in listed.choices]
+
+
+async def _choice(listed: CatalogEntry, choice: Choice, raw: dict[str, Any]) -> IncludedChoice:
+    kept = [str(word) for word in raw.get("args") or ()]
+    for other in listed.choices:
+        if other.args and other.args[0] in kept:
+            at = kept.index(other.args[0])
+            del kept[at : at + len(other.args)]
+    args = [*kept, *choice.args]
+    others = {key: value for key, value in raw.items() if key != "args"}
+    missing = [part for part in await missing_parts(listed.module, args) or () if part.fatal]
+    return {
+        "title": choice.title,
+        "about": choice.about,
+        "entry": {**others, "args": args} if args else others,
+        "problem": missing[0].message if missing else "",
+        "hint": missing[0].hint if missing else "",
+    }
 
 
 @operation(page=True)

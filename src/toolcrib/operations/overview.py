@@ -115,6 +115,7 @@ def _glance(
         "state": status.state.value,
         "reason": status.reason,
         "hint": status.hint,
+        "needs": status.needs,
         "retry_at": status.retry_at,
         "since": since,
         "up_since": status.last_connected if status.state in UP else None,

@@ -243,6 +243,9 @@ class _SetupEvents:
     def _try(self, step: TrialStep) -> None:
         setup = self._setup
         key = cast("StepKey", _STEP_KEYS.get(step["name"], step["name"]))
+        if key == "ready":  # which only some servers have
+            *before, review = setup.status.steps
+            setup.change(soon=True, steps=(*before, SetupStep(key=key), SetupStep(key=review.key)))
         known = next((known for known in setup.status.steps if known.key == key), None)
         # Finding the package was measured before; a successful `resolve` must not replace it.
         if known is not None and (known.state != "done" or not step["ok"]):

@@ -159,5 +159,7 @@ class ServerStatus:
     """The tool list is cached and not from this connection."""
     unresponsive: bool = False
     """It did not answer the last health check; its tools are not offered to models."""
+    needs: str = ""
+    """What only the user can provide, as one noun such as `account`; the state is then `needs-config`."""
     last_failure: str | None = None
     """When and why it last failed since the host started."""

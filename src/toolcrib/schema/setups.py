@@ -11,7 +11,7 @@ from toolcrib.errors import ToolcribError
 
 SetupKind = Literal["add", "trust", "test", "update"]
 SetupState = Literal["running", "ok", "failed", "stopped"]
-StepKey = Literal["resolve", "install", "start", "connect", "handshake", "list", "review"]
+StepKey = Literal["resolve", "install", "start", "connect", "handshake", "list", "ready", "review"]
 StepState = Literal["wait", "work", "done", "fail"]
 
 

@@ -10,6 +10,7 @@ from toolcrib.errors import UsageError
 from toolcrib.serverkit.data_flow import Reach
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.protocol import Message
+from toolcrib.serverkit.readiness import READY, Readiness, readiness_result
 from toolcrib.serverkit.session import HostMethod, Notify, ServedTool, ServerSession
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,6 +80,14 @@ class ToolServer:
         if name in self._tools:
             raise UsageError(f"{self.name} already has a tool {name!r}.", hint="Give it another name.")
         self._tools[name] = tool
+
+    def requires(self, check: Readiness) -> None:
+        """Offer the tools only while `check` finds nothing missing; the host asks again at intervals."""
+
+        async def answer(params: Mapping[str, Any]) -> dict[str, Any]:
+            return readiness_result(await check())
+
+        self.host_methods[READY] = answer
 
     def session(self) -> ServerSession:
         """A conversation of its own; each connection needs one."""

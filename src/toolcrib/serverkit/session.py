@@ -35,6 +35,7 @@ from toolcrib.serverkit.protocol import (
     refuse,
     reply,
 )
+from toolcrib.serverkit.readiness import READY
 from toolcrib.serverkit.results import Result
 
 PREVIEW = "toolcrib/preview"
@@ -193,8 +194,9 @@ class ServerSession:
 
     def _offer(self) -> Answer:
         instructions = self._server.instructions
+        experimental = {"experimental": {READY: {}}} if READY in self._server.host_methods else {}
         return {
-            "capabilities": dict(CAPABILITIES),
+            "capabilities": {**CAPABILITIES, **experimental},
             **({"instructions": instructions} if instructions else {}),
         }
 

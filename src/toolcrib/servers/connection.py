@@ -8,8 +8,9 @@ import signal
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, Protocol
 
-from toolcrib.errors import ConnectionLost, StartFailed, ToolcribError
+from toolcrib.errors import CallTimeout, ConnectionLost, StartFailed, ToolcribError
 from toolcrib.schema.servers import ServerEntry
+from toolcrib.serverkit.readiness import Lack
 from toolcrib.servers.health import FLOODS, watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.processes.child import shortage_of
@@ -20,8 +21,13 @@ from toolcrib.servers.sessions.session import NoHandshake, Session
 from toolcrib.servers.starts import StartSlot
 from toolcrib.servers.tool_list import ListRefresher
 from toolcrib.tasks import being_cancelled
+from toolcrib.tasks import first_of as first_done
 
 logger = logging.getLogger(__name__)
+
+READINESS_INTERVAL = 10.0
+"""Seconds between two questions to a server that tells what it needs."""
+READINESS_TIMEOUT = 10.0
 
 
 class ConnectionListener(Protocol):
@@ -29,6 +35,9 @@ class ConnectionListener(Protocol):
 
     async def began(self, session: Session, definitions: list[Any]) -> None:
         """The server is ready and has these tools."""
+
+    def lacking(self, session: Session, lack: Lack) -> None:
+        """The server runs, but its tools need something first."""
 
     def ending(self, error: ToolcribError) -> None:
         """The connection is lost; the server is being cleaned up."""
@@ -69,14 +78,23 @@ class Connection:
         self._slot: StartSlot | None = None
         self._group: int | None = None
         self._floods = False
+        self._asked_again = asyncio.Event()
+
+    def check_readiness(self) -> None:
+        """Ask the server now what it needs."""
+        self._asked_again.set()
 
     async def run(self, era: Era | None) -> ToolcribError:
         """Connect and stay connected; returns why it ended. Cancelling ends the server too."""
         try:
             async with AsyncExitStack() as stack:
                 session, definitions = await self._started(stack, era)
-                await self._listener.began(session, definitions)
-                error = await self._until_over(session)
+                lack = await session.find_lack(timeout=READINESS_TIMEOUT)
+                if lack is None:
+                    await self._listener.began(session, definitions)
+                else:
+                    self._listener.lacking(session, lack)
+                error = await self._until_over(session, lack)
                 self._listener.ending(error)
                 return error
         except (KeyboardInterrupt, SystemExit):
@@ -168,13 +186,36 @@ class Connection:
             self._refresher.ask()
         self._with.listener.noticed(self._entry.name, method, params)
 
-    async def _until_over(self, session: Session) -> ToolcribError:
+    async def _watch_readiness(self, session: Session, known: Lack | None) -> ToolcribError:
+        """Report what the server needs whenever that changes, until cancelled."""
+        while True:
+            pause = asyncio.ensure_future(self._with.clock.sleep(READINESS_INTERVAL))
+            await first_done(pause, asyncio.ensure_future(self._asked_again.wait()))
+            if self._asked_again.is_set() and known is not None:
+                known = Lack("", "")  # reported again, even if it is still the same
+            self._asked_again.clear()
+            try:
+                lack = await session.find_lack(timeout=READINESS_TIMEOUT)
+                if lack == known:
+                    continue
+                if lack is None:
+                    await self._listener.began(session, await session.list_tools(timeout=READINESS_TIMEOUT))
+                else:
+                    self._listener.lacking(session, lack)
+            except (CallTimeout, ConnectionLost):  # health checks tell what follows
+                continue
+            known = lack
+
+    async def _until_over(self, session: Session, lack: Lack | None) -> ToolcribError:
         """Wait until the connection is lost or a health check ends it."""
         health = watch_health(
             session, self._entry, self._with.clock, self._with.liveness_interval, self._listener.report_health
         )
         refresh = self._refresher.run(session, self._listener.relisted, self._listener.report_health)
-        return await first_of(session.lost, asyncio.ensure_future(health), asyncio.ensure_future(refresh))
+        watches = [health, refresh]
+        if session.reports_readiness:
+            watches.append(self._watch_readiness(session, lack))
+        return await first_of(session.lost, *map(asyncio.ensure_future, watches))
 
 
 async def first_of(

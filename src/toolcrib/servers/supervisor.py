@@ -21,6 +21,7 @@ from toolcrib.errors import (
     ToolcribError,
 )
 from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, ServerStatus
+from toolcrib.serverkit.readiness import Lack
 from toolcrib.servers.connection import Connection
 from toolcrib.servers.health import Health, SilenceTimer
 from toolcrib.servers.ports import OpenSession, SupervisorContext
@@ -83,6 +84,7 @@ class Supervisor:
         self._lost_at: float | None = None
         self._first_start_over = False
         self._health = Health(entry)
+        self._lacks = False
 
     @property
     def session(self) -> Session | None:
@@ -132,8 +134,15 @@ class Supervisor:
             raise self._untrusted
         self._budget.reset()
         self._set(ServerState.STARTING)
+        if self._lacks:
+            self.check_readiness()
         self._wanted.set()
         self._hurry.set()
+
+    def check_readiness(self) -> None:
+        """Something that the server may need has changed, such as the accounts."""
+        if self._connection is not None:
+            self._connection.check_readiness()
 
     async def stop(self, reason: str = "Stopped by the user.") -> None:
         """End the server; it stays off until `start`."""
@@ -247,6 +256,7 @@ class Supervisor:
         """Connect once; returns why it ended, or None if that was requested."""
         self._last_start = self._with.clock.monotonic()
         self._ready_since = self._lost_at = None
+        self._lacks = False
         if self.status.state not in (ServerState.STARTING, ServerState.FAILED):
             self._set(ServerState.STARTING)
         self.listed = ToolList()
@@ -299,6 +309,7 @@ class Supervisor:
 
     async def _disconnect(self) -> None:
         """End the server within a bounded time, killing it if necessary."""
+        self._lacks = False
         connection, connecting = self._connection, self._connecting
         if connection is None or connecting is None or connecting.done():
             return
@@ -311,16 +322,12 @@ class Supervisor:
         self._abandoned.set()
 
     async def began(self, session: Session, definitions: list[Any]) -> None:
-        agreement = session.agreement
-        told = agreement.server_info.get("version")
-        version = told if isinstance(told, str) else None
-        self.status = replace(self.status, era=agreement.version, version=version, unresponsive=False)
+        self._opened(session)
         await self._offer_list(definitions)
         self._session = session
-        self._era = agreement.era
+        self._lacks = False
         self.error = None
         self._ready_since = self._with.clock.monotonic()
-        self._first_start_over = True
         self._set(
             ServerState.READY,
             pid=session.pid,
@@ -328,6 +335,23 @@ class Supervisor:
             stale_tools=False,
         )
         self._update_health()
+
+    def lacking(self, session: Session, lack: Lack) -> None:
+        """Offer no tools until the server has what it needs; it keeps running and is asked again."""
+        self._opened(session)
+        self._session = None
+        self._lacks = True
+        self._withdraw()
+        details = {"reason": lack.message, "hint": lack.hint, "needs": lack.needs, "pid": session.pid}
+        self._set(ServerState.NEEDS_CONFIG, **details)
+
+    def _opened(self, session: Session) -> None:
+        agreement = session.agreement
+        told = agreement.server_info.get("version")
+        version = told if isinstance(told, str) else None
+        self.status = replace(self.status, era=agreement.version, version=version, unresponsive=False)
+        self._era = agreement.era
+        self._first_start_over = True
 
     def ending(self, error: ToolcribError) -> None:
         """The connection is lost; new calls wait while the server is cleaned up."""
@@ -337,6 +361,8 @@ class Supervisor:
         self._set(ServerState.BACKOFF, reason=error.message, hint=error.hint, stale_tools=self._offered)
 
     async def relisted(self, definitions: list[Any]) -> None:
+        if self._lacks:
+            return
         await self._offer_list(definitions)
         self._with.listener.changed(self.status)
 
@@ -393,7 +419,7 @@ class Supervisor:
             self._hurry.set()
 
     def _set(self, state: ServerState, **details: Any) -> None:
-        cleared: dict[str, Any] = {"reason": "", "hint": "", "pid": None, "retry_at": None}
+        cleared: dict[str, Any] = {"reason": "", "hint": "", "needs": "", "pid": None, "retry_at": None}
         self.status = replace(self.status, state=state, **{**cleared, **details})
         previous, self._changed = self._changed, asyncio.Event()
         previous.set()

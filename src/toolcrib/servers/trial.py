@@ -1,4 +1,4 @@
-"""Tests a server step by step (resolve, spawn or connect, handshake, list) and times each step."""
+"""Tests a server step by step (resolve, spawn or connect, handshake, list, ready) and times each step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolcrib.config.secret_detection import without_secrets
-from toolcrib.errors import ConnectionLost, ToolcribError
+from toolcrib.errors import ConnectionLost, ServerLacks, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
 from toolcrib.servers.processes.exit_errors import log_size, slow_start
@@ -74,6 +74,14 @@ async def _steps(connector: Connector, entry: ServerEntry, step: _StepRunner) ->
             _tool_count,
         )
         step.trial.definitions = definitions
+        if session.reports_readiness:
+            await step.run("ready", _check_readiness(session, entry.start_timeout), lambda _: "")
+
+
+async def _check_readiness(session: Session, timeout: float) -> None:
+    lack = await session.find_lack(timeout=timeout)
+    if lack is not None:
+        raise ServerLacks(lack.message, needs=lack.needs, hint=lack.hint)
 
 
 async def _handshake(

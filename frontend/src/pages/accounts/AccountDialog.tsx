@@ -5,6 +5,7 @@ import { queries, useOperation } from "../../api/hooks";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Loading } from "../../ui/Loading";
 import { StepDialog } from "../add/StepDialog";
+import { providersFor } from "../server/accountProviders";
 import { AccountForm } from "./AccountForm";
 import "./accounts.css";
 import { AddedStep, type Outcome } from "./AddedStep";
@@ -21,20 +22,26 @@ interface Props {
   account?: Account;
   /** Providers to choose from; without it all of them. */
   only?: readonly string[];
+  /** Only for this server. */
+  server?: string;
+  /** Called with the servers that were turned on, instead of `onClose`, once an account was added. */
+  onAdded?: (servers: readonly string[]) => void;
   onClose: () => void;
 }
 
 /** Loads what the dialog needs, then opens it. */
-export function AccountDialog({ account, only, onClose }: Props) {
+export function AccountDialog({ account, only, server, onAdded, onClose }: Props) {
   const providers = useOperation("account_providers", {});
   const accounts = useOperation("account_list", {});
-  const error = providers.error ?? accounts.error;
-  if (providers.data && accounts.data) {
+  const entry = useOperation("entry", { name: server ?? "" }, { enabled: server !== undefined });
+  const error = providers.error ?? accounts.error ?? entry.error;
+  if (providers.data && accounts.data && (server === undefined || entry.data)) {
+    const kinds = entry.data ? providersFor(entry.data.text, providers.data) : only;
     const offered = providers.data.filter((one) =>
-      account ? one.provider === account.provider : !only || only.includes(one.provider),
+      account ? one.provider === account.provider : !kinds || kinds.includes(one.provider),
     );
     const taken = accounts.data.map((one) => one.name);
-    return <Steps providers={offered} taken={taken} account={account} onClose={onClose} />;
+    return <Steps providers={offered} taken={taken} account={account} onAdded={onAdded} onClose={onClose} />;
   }
   return (
     <StepDialog title={FORM.choose} onClose={onClose} foot={<CloseButton onClose={onClose} />}>
@@ -55,13 +62,14 @@ interface StepsProps {
   providers: readonly Provider[];
   taken: readonly string[];
   account: Account | undefined;
+  onAdded: Props["onAdded"];
   onClose: () => void;
 }
 
 type SignIn = { id: string; url: string };
 
 /** Choose a provider, fill in its form, sign in if it asks for that, and see the outcome. */
-function Steps({ providers, taken, account, onClose }: StepsProps) {
+function Steps({ providers, taken, account, onAdded, onClose }: StepsProps) {
   const single = providers.length === 1 ? providers[0] : undefined;
   const [provider, setProvider] = useState(single);
   const [draft, setDraft] = useState<Draft | null>(() => (single ? firstDraft(single, account, taken) : null));
@@ -118,7 +126,7 @@ function Steps({ providers, taken, account, onClose }: StepsProps) {
     onClose();
   }
 
-  if (outcome) return <AddedStep outcome={outcome} onClose={onClose} />;
+  if (outcome) return <AddedStep outcome={outcome} onClose={() => (onAdded ? onAdded(outcome.servers) : onClose())} />;
   if (!provider || !draft) return <ProviderStep providers={providers} onChoose={choose} onClose={close} />;
   if (signIn)
     return (

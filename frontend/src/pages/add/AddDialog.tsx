@@ -4,21 +4,23 @@ import { stream } from "../../api/client";
 import { AccountDialog } from "../accounts/AccountDialog";
 import { CatalogStep } from "./CatalogStep";
 import { ConfirmStep } from "./ConfirmStep";
-import type { Launch, Listed, Proposed, Request } from "./types";
+import type { IncludedChoice, Launch, Listed, Proposed, Request } from "./types";
 import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
-import { addIncluded } from "./addIncluded";
+import { addIncluded, missingAccount } from "./addIncluded";
+import { ChoiceStep } from "./ChoiceStep";
 import { PasteStep, type Pasted } from "./PasteStep";
 import { TestStep } from "./TestStep";
 import { addAndTest, useSetups } from "./setups";
+import { CHOICE, type Fix } from "./text";
 import { ValuesStep } from "./ValuesStep";
 
-type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test" | "account";
+type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test" | "account" | "choice";
 
 interface Props {
   text?: string;
   start?: "paste" | "catalog" | "form";
   onClose: () => void;
-  onFix: (name: string, what: "command" | "value" | "sign-in") => void;
+  onFix: (name: string, what: Fix) => void;
 }
 
 /** One dialog, three steps: paste, confirm, test. Nothing is written before the second is answered. */
@@ -29,7 +31,7 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
   const [filled, setFilled] = useState<Filled>(EMPTY);
   const [request, setRequest] = useState<Request>({});
   const [proposed, setProposed] = useState<Proposed | null>(null);
-  const [needsAccount, setNeedsAccount] = useState<readonly string[]>([]);
+  const [included, setIncluded] = useState<Listed | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const setup = useSetups().find((one) => one.name === proposed?.name);
@@ -64,16 +66,19 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     }
   }
 
-  async function include(listed: Listed): Promise<void> {
+  /** Its account and its choice come first: nothing is added before. */
+  async function include(listed: Listed, choice?: IncludedChoice): Promise<void> {
     if (busy) return;
     setBusy(true);
     setError(null);
+    setIncluded(listed);
     try {
-      const begun = await addIncluded(listed);
+      if ((await missingAccount(listed)).length > 0) return setAt("account");
+      if (listed.needs_choice && !choice) return setAt("choice");
+      const begun = await addIncluded(listed, choice);
       setRequest(begun.request);
       setProposed(begun.proposed);
-      setNeedsAccount(begun.needsAccount);
-      setAt(!begun.proposed.launch ? "values" : begun.needsAccount.length > 0 ? "account" : "test");
+      setAt(begun.proposed.launch ? "test" : "values");
     } catch (caught) {
       setError(caught);
     } finally {
@@ -144,7 +149,30 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         )
       );
     case "account":
-      return <AccountDialog only={needsAccount} onClose={onClose} />;
+      return (
+        included && (
+          <AccountDialog
+            only={included.needs_account}
+            onAdded={(servers) => (servers.includes(included.name) ? onClose() : void include(included))}
+            onClose={onClose}
+          />
+        )
+      );
+    case "choice":
+      return (
+        included && (
+          <ChoiceStep
+            name={included.name}
+            title={CHOICE.where(included.title)}
+            does={CHOICE.add}
+            busy={busy}
+            error={error}
+            onChoose={(choice) => void include(included, choice)}
+            onBack={() => (setError(null), setAt("paste"))}
+            onClose={onClose}
+          />
+        )
+      );
     case "test":
       return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} /> : null;
   }

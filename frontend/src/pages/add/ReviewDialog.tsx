@@ -5,13 +5,14 @@ import { Loading } from "../../ui/Loading";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { ConfirmStep } from "./ConfirmStep";
 import { StepDialog } from "./StepDialog";
+import type { Fix } from "./text";
 import { TestStep } from "./TestStep";
 import { agreeAndTest, useSetups } from "./setups";
 
 interface Props {
   name: string;
   onClose: () => void;
-  onFix: (name: string, what: "command" | "value" | "sign-in") => void;
+  onFix: (name: string, what: Fix) => void;
 }
 
 /** The confirm step for a server that is configured and waits for a word. */

@@ -4,14 +4,14 @@ import { ErrorBox } from "../../ui/ErrorBox";
 import { StepDialog } from "./StepDialog";
 import { testServer, useSetups } from "./setups";
 import { TestStep } from "./TestStep";
-import { TEST } from "./text";
+import { TEST, type Fix } from "./text";
 
 interface Props {
   name: string;
   /** Only show what is under way, or how it went. */
   shown?: boolean;
   onClose: () => void;
-  onFix: (name: string, what: "command" | "value" | "sign-in") => void;
+  onFix: (name: string, what: Fix) => void;
 }
 
 /** Tests a configured server; what is under way with it already is shown, not begun anew. */

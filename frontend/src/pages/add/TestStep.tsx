@@ -8,13 +8,13 @@ import { Glyph, type Shape } from "../../ui/Status";
 import { StepDialog } from "./StepDialog";
 import { forgetSetup, stopSetup, testServer, watch } from "./setups";
 import type { Setup, Step } from "./types";
-import { firstSentence, setupTitle, STEPS, TEST } from "./text";
+import { firstSentence, neededBy, setupTitle, STEPS, TEST, type Fix } from "./text";
 
 interface Props {
   setup: Setup;
   onClose: () => void;
-  /** The user wants to change its command, set a value or sign in. */
-  onFix: (what: "command" | "value" | "sign-in") => void;
+  /** The user wants to change its command, set a value, sign in, add an account or choose a display. */
+  onFix: (what: Fix) => void;
 }
 
 /** Each step with its time; what went wrong, why, and the way out. */
@@ -66,6 +66,7 @@ export function TestStep({ setup, onClose, onFix }: Props) {
           {why && <p>{reveal(why)}</p>}
           {setup.error.hint &&
             !setup.error.hint.includes("toolcrib logs") &&
+            !FIXES[neededBy(setup)] &&
             FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
         </div>
       )}
@@ -96,15 +97,7 @@ function timeOf(step: Step, now: number): string {
   return step.state === "work" && step.began !== null ? duration(Math.max(0, now - Date.parse(step.began))) : "";
 }
 
-function Going({
-  setup,
-  now,
-  close,
-}: {
-  setup: Setup;
-  now: number;
-  close: () => void;
-}) {
+function Going({ setup, now, close }: { setup: Setup; now: number; close: () => void }) {
   if (setup.state === "running") {
     const time = duration(Math.max(0, now - Date.parse(setup.began)));
     return (
@@ -142,17 +135,9 @@ function Going({
   );
 }
 
-function Failed({
-  setup,
-  close,
-  onFix,
-}: {
-  setup: Setup;
-  close: () => void;
-  onFix: Props["onFix"];
-}) {
+function Failed({ setup, close, onFix }: { setup: Setup; close: () => void; onFix: Props["onFix"] }) {
   const kind = setup.error?.kind ?? "";
-  const way = FIXES[kind];
+  const way = FIXES[neededBy(setup)] ?? FIXES[kind];
   const admitted = setup.steps.find((step) => step.state === "fail")?.key !== "install";
   async function keepOff(): Promise<void> {
     await run("disable", { name: setup.name }).catch(() => undefined);
@@ -188,7 +173,7 @@ function Failed({
           key={way?.words ?? TEST.again}
           type="button"
           className="btn primary"
-         
+
           onClick={() => (way ? (close(), onFix(way.what)) : void testServer(setup.name))}
         >
           {way?.words ?? TEST.again}
@@ -198,7 +183,9 @@ function Failed({
   );
 }
 
-const FIXES: Record<string, { what: "command" | "value" | "sign-in"; words: string }> = {
+const FIXES: Record<string, { what: Fix; words: string }> = {
+  account: { what: "account", words: TEST.account },
+  display: { what: "choice", words: TEST.choice },
   spawn_failed: { what: "command", words: TEST.fix },
   connection_lost: { what: "command", words: TEST.fix },
   start_failed: { what: "command", words: TEST.fix },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { addIncluded } from "./addIncluded";
+import { addIncluded, missingAccount } from "./addIncluded";
 import type { Listed } from "./types";
 
 let sent: { operation: string; body: object }[] = [];
@@ -36,20 +36,27 @@ const MAIL = { name: "mail", bundled: true, needs_account: ["google", "imap"] } 
 
 test("an included server is added and trusted exactly as the host proposed it", async () => {
   accounts = [{ name: "work", provider: "imap" }];
-  const { needsAccount } = await addIncluded(MAIL);
+  await addIncluded(MAIL);
   const added = sent.find((one) => one.operation === "setup_add");
   expect(added?.body).toMatchObject({ text: "mail", name: "mail", mark: "m1", type: "inprocess" });
-  expect(needsAccount).toEqual([]);
+  expect(await missingAccount(MAIL)).toEqual([]);
 });
 
 test("without a fitting account the providers of one are named", async () => {
   accounts = [{ name: "bot", provider: "discord" }];
-  expect((await addIncluded(MAIL)).needsAccount).toEqual(["google", "imap"]);
+  expect(await missingAccount(MAIL)).toEqual(["google", "imap"]);
+  expect(sent.map((one) => one.operation)).toEqual(["account_list"]);
 });
 
 test("a server that needs no account asks for none", async () => {
-  await addIncluded({ ...MAIL, needs_account: [] });
-  expect(sent.map((one) => one.operation)).not.toContain("account_list");
+  expect(await missingAccount({ ...MAIL, needs_account: [] })).toEqual([]);
+  expect(sent).toEqual([]);
+});
+
+test("a server is added as it was chosen to be set up", async () => {
+  const entry = { type: "inprocess", module: "toolcrib.bundled.desktop", args: ["--headless", "1280x800"] };
+  await addIncluded(MAIL, { title: "A display of its own", about: "", entry, problem: "", hint: "" });
+  expect(sent.find((one) => one.operation === "setup_add")?.body).toMatchObject({ entry, mark: "m1" });
 });
 
 test("a server that lacks a value is not added yet", async () => {

@@ -2,24 +2,24 @@
 
 import { run, stream } from "../../api/client";
 import { addAndTest } from "./setups";
-import type { Listed, Proposed, Request } from "./types";
+import type { IncludedChoice, Listed, Proposed, Request } from "./types";
 
 export interface Begun {
   request: Request;
   proposed: Proposed;
-  /** The providers of which one account is still needed. */
-  needsAccount: readonly string[];
 }
 
-/** Add it and test it in the background; not while it lacks a value, which `proposed` then names. */
-export async function addIncluded(listed: Listed): Promise<Begun> {
-  const request: Request = { text: listed.name, name: listed.name };
+/** Add it, set up as chosen, and test it in the background; not while it lacks a value, which `proposed` names. */
+export async function addIncluded(listed: Listed, choice?: IncludedChoice): Promise<Begun> {
+  const what = choice ? { entry: choice.entry } : { text: listed.name };
+  const request: Request = { ...what, name: listed.name };
   const proposed = await stream("propose", request, () => undefined);
   if (proposed.launch) await addAndTest(request, proposed, proposed.launch);
-  return { request, proposed, needsAccount: await missingAccount(listed.needs_account) };
+  return { request, proposed };
 }
 
-async function missingAccount(providers: readonly string[]): Promise<readonly string[]> {
+/** The providers of which it needs one account, unless there is one. */
+export async function missingAccount({ needs_account: providers }: Listed): Promise<readonly string[]> {
   if (providers.length === 0) return [];
   const accounts = await run("account_list", {});
   return accounts.some((account) => providers.includes(account.provider)) ? [] : providers;

@@ -1,6 +1,7 @@
 /** Every sentence of the dialog that adds a server. */
 
 import { plural } from "../../ui/amounts";
+import { needsText } from "../../ui/states";
 import type { LookAlike, PasteKind, Recognised, RecognisedServer } from "./types";
 import type { Setup } from "./types";
 
@@ -83,6 +84,9 @@ export function trustText(install: boolean, address: boolean): string {
   return install ? "Trust, install and test" : "Trust and test";
 }
 
+/** What the user can do about a server that failed its test. */
+export type Fix = "command" | "value" | "sign-in" | "account" | "choice";
+
 export const STEPS = {
   resolve: "Resolve",
   install: "Install",
@@ -90,8 +94,19 @@ export const STEPS = {
   connect: "Connect",
   handshake: "Handshake",
   list: "List tools",
+  ready: "Ready",
   review: "Review",
 } as const;
+
+export const CHOICE = {
+  where: (name: string) => `Where may ${name} work?`,
+  not: "Not possible here.",
+  add: "Add and test",
+  save: "Save",
+  back: "Back",
+  cancel: "Cancel",
+  saved: (name: string, title: string) => `Saved “${name}”: ${title}.`,
+};
 
 export const TEST = {
   goesOn: "continues if you close this",
@@ -101,6 +116,8 @@ export const TEST = {
   fix: "Fix command",
   value: "Set value",
   signIn: "Sign in",
+  account: "Add account…",
+  choice: "Choose display…",
   stopped: "Stopped. Nothing is left running.",
   done: "Done",
   close: "Close",
@@ -116,7 +133,7 @@ export function setupTitle(setup: Setup): string {
   if (state === "stopped") return updates ? `Stopped updating ${name}` : `Stopped testing ${name}`;
   if (state === "running") return updates ? `Updating ${name}` : `Testing ${name}`;
   const at = setup.steps.find((step) => step.state === "fail");
-  return failureTitle(name, setup.error?.kind ?? "", at?.key ?? "");
+  return failureTitle(name, setup.error?.kind ?? "", at?.key ?? "", neededBy(setup));
 }
 
 /** For the status line, unless a dialog shows it. */
@@ -130,7 +147,14 @@ export function firstSentence(text: string): [string, string] {
   return [first, rest];
 }
 
-export function failureTitle(name: string, kind: string, step: string): string {
+/** What a server that runs still needs, as one noun. */
+export function neededBy(setup: Setup): string {
+  const data: unknown = setup.error?.data;
+  return typeof data === "object" && data !== null && "needs" in data ? String(data.needs) : "";
+}
+
+export function failureTitle(name: string, kind: string, step: string, needs = ""): string {
+  if (needs) return `${name} ${needsText(needs)}`;
   if (step === "install") return `${name} could not be installed`;
   if (kind === "needs_auth") return `${name} requires sign-in`;
   if (kind === "missing_secret" || kind === "missing_variable") return `${name} needs a value`;

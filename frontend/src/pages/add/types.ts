@@ -10,6 +10,7 @@ export type Needed = RecognisedServer["needed"][number];
 export type Proposed = Result<"propose">;
 export type Launch = Result<"launch">;
 export type Listed = Result<"search_servers">["servers"][number];
+export type IncludedChoice = Result<"included_choices">[number];
 /** What is to be added. */
 export type Request = Params<"propose">;
 export type Answers = Record<string, string>;

@@ -37,7 +37,7 @@ export function Facts({ server }: { server: Glance }) {
         <Fact name={FACTS.used}>{data?.last_used ? <Ago when={data.last_used} /> : data ? FACTS.never : "–"}</Fact>
         {server.restarts > 0 && <Fact name={FACTS.restarts}>{server.restarts}</Fact>}
       </div>
-      {server.state !== "ready" && (
+      {server.state !== "ready" && !server.needs && (
         <p className="secondary space-below-12">
           {reasonOf(server, now)} {server.hint}
         </p>

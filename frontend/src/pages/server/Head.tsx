@@ -13,7 +13,7 @@ import { TEXT } from "./text";
 export function Head({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
   const { name } = server;
   const left = useSeconds(server.retry_at);
-  const state = serverState(server.state, 0, left); // Changed tools are in the notice below.
+  const state = serverState(server.state, 0, left, server.needs); // Changed tools are in the notice below.
   const off = server.state === "disabled";
   const remote = server.type === "http" || server.type === "sse";
   return (

@@ -34,9 +34,19 @@ export function NeedsAction({ server, onOpen }: { server: Glance; onOpen: (open:
   return server.held.length > 0 ? <Changed server={server} /> : null;
 }
 
+const WAYS: Record<string, { does: string; what: "account" | "choice" }> = {
+  account: { does: NEEDS.addAccount, what: "account" },
+  display: { does: NEEDS.chooseDisplay, what: "choice" },
+};
+
 /** A value, or what else its entry lacks. */
 function NeedsValue({ server, onOpen }: { server: Glance; onOpen: (open: Open) => void }) {
   const { name, missing } = server;
+  const way = WAYS[server.needs];
+  if (way) {
+    const act = () => onOpen({ what: way.what, name });
+    return <Note what={reasonOf(server, Date.now())} why={NEEDS.notOffered} ways={[{ does: way.does, act }]} />;
+  }
   if (missing.length > 0) {
     const names = missing.map((secret) => shortSecret(name, secret)).join(", ");
     const act = () => onOpen({ what: "value", name, missing });

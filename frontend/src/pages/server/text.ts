@@ -66,6 +66,9 @@ export const NEEDS = {
   setValue: "Set value",
   install: "Install",
   fix: "Fix entry",
+  addAccount: "Add account…",
+  chooseDisplay: "Choose display…",
+  notOffered: "Its tools are not offered until then.",
 } as const;
 
 export const UPDATE = {

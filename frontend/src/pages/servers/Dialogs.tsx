@@ -1,6 +1,9 @@
+import { AccountDialog } from "../accounts/AccountDialog";
 import { AddDialog } from "../add/AddDialog";
+import { ChoiceDialog } from "../add/ChoiceStep";
 import { ReviewDialog } from "../add/ReviewDialog";
 import { TestDialog } from "../add/TestDialog";
+import type { Fix } from "../add/text";
 import { EditDialog } from "./EditDialog";
 import { ImportDialog } from "./import/ImportDialog";
 import { SignInDialog } from "./SignInDialog";
@@ -13,15 +16,17 @@ export type Open =
   | { what: "test"; name: string; shown?: boolean }
   | { what: "edit"; name: string }
   | { what: "value"; name: string; missing: readonly string[] }
-  | { what: "sign-in"; name: string };
+  | { what: "sign-in"; name: string }
+  | { what: "account"; name: string }
+  | { what: "choice"; name: string };
 
 /** The dialogs of the list, one at a time. */
 export function Dialogs({ open, onOpen }: { open: Open | null; onOpen: (open: Open | null) => void }) {
   const close = () => onOpen(null);
-  const fix = (name: string, what: "command" | "value" | "sign-in") => {
+  const fix = (name: string, what: Fix) => {
     if (what === "command") onOpen({ what: "edit", name });
     else if (what === "value") onOpen({ what: "value", name, missing: [] });
-    else onOpen({ what: "sign-in", name });
+    else onOpen({ what, name });
   };
   switch (open?.what) {
     case undefined:
@@ -45,6 +50,10 @@ export function Dialogs({ open, onOpen }: { open: Open | null; onOpen: (open: Op
       );
     case "value":
       return <ValueDialog key={open.name} name={open.name} missing={open.missing} onClose={close} />;
+    case "account":
+      return <AccountDialog server={open.name} onClose={close} />;
+    case "choice":
+      return <ChoiceDialog key={open.name} name={open.name} onClose={close} />;
     case "sign-in":
       return <SignInDialog key={open.name} name={open.name} onClose={close} />;
   }

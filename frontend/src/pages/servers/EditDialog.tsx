@@ -78,7 +78,7 @@ export function EditDialog({ name, onClose, onReview }: { name: string; onClose:
       )}
       {text !== null && (
         <textarea
-            className="paste-field"
+          className="paste-field"
           aria-label={`Entry of ${name}`}
           value={text}
           rows={Math.min(22, text.split("\n").length + 1)}

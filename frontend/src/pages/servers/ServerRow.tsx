@@ -29,7 +29,7 @@ export const ServerRow = memo(function ServerRow({ row, now, most, current, inde
   const seconds = server?.retry_at ? Math.max(0, Math.ceil((Date.parse(server.retry_at) - now) / 1000)) : null;
   const shown = setup
     ? serverState(setup.installing ? "installing" : "failed")
-    : serverState(server?.state ?? "starting", server?.held.length ?? 0, seconds);
+    : serverState(server?.state ?? "starting", server?.held.length ?? 0, seconds, server?.needs);
   const source = server ? sourceLabel(server) : setup?.source ? sourceText(setup.source) : "";
   const reason = setup ? setupReason(setup) : server ? reasonOf(server, now) : "";
   return (

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { serverState } from "../../ui/states";
 import { countGroups, rowsOf, wayOf, type Glance, type Overview, type Row } from "./model";
 import { reasonOf, setupReason, summaryText } from "./text";
 
@@ -13,6 +14,7 @@ function glance(change: Partial<Glance>): Glance {
     state: "ready",
     reason: "",
     hint: "",
+    needs: "",
     retry_at: null,
     since: null,
     up_since: null,
@@ -108,5 +110,18 @@ describe("a server of the list", () => {
     const rows = states.map((state) => row({ state, held: state === "ready" ? [HELD] : [] }));
     const sorted = [...rows].sort((one, other) => one.rank - other.rank).map((one) => one.server?.state);
     expect(sorted).toEqual(["needs-trust", "needs-auth", "needs-config", "ready"]);
+  });
+});
+
+describe("a server that needs something from the user", () => {
+  it.each([
+    ["account", "Add account…"],
+    ["display", "Choose display…"],
+    ["folder", "Fix entry"],
+  ])("an %s is asked for by one button", (needs, words) => {
+    const found = row({ state: "needs-config", needs, reason: "There is none." });
+    expect(found.group).toBe("needs");
+    expect(wayOf(found)?.words).toBe(words);
+    expect(serverState("needs-config", 0, null, needs).word).toBe(`Needs ${needs === "account" ? "an" : "a"} ${needs}`);
   });
 });

@@ -113,7 +113,19 @@ export function isShown(row: Row, show: Show, words: string, tools: ReadonlyMap<
 }
 
 export type Way =
-  "why" | "review" | "sign-in" | "value" | "difference" | "try" | "fix" | "cancel" | "log" | "on" | "install";
+  | "why"
+  | "review"
+  | "sign-in"
+  | "value"
+  | "difference"
+  | "try"
+  | "fix"
+  | "cancel"
+  | "log"
+  | "on"
+  | "install"
+  | "account"
+  | "choice";
 
 /** The one button of a row. */
 export function wayOf(row: Row): { way: Way; words: string } | null {
@@ -126,6 +138,8 @@ export function wayOf(row: Row): { way: Way; words: string } | null {
     case "needs-auth":
       return { way: "sign-in", words: "Sign in" };
     case "needs-config":
+      if (server.needs === "account") return { way: "account", words: "Add account…" };
+      if (server.needs === "display") return { way: "choice", words: "Choose display…" };
       if (server.missing.length > 0) return { way: "value", words: "Set value" };
       return /not installed/.test(server.reason)
         ? { way: "install", words: "Install" }

@@ -24,6 +24,9 @@ export function performWay(row: Row, way: Way, onOpen: (open: Open) => void): vo
       return onOpen({ what: "edit", name });
     case "install":
       return onOpen({ what: "review", name });
+    case "account":
+    case "choice":
+      return onOpen({ what: way, name });
     case "why":
       return onOpen({ what: "test", name, shown: true });
     case "cancel":

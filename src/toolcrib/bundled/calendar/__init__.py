@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from toolcrib import __version__
 from toolcrib.accounts import AccountStore
+from toolcrib.accounts.selection import account_required
 from toolcrib.bundled.calendar.tools import CalendarTools
 from toolcrib.bundled.calendar.zones import local_zone
 from toolcrib.errors import UsageError
@@ -39,7 +40,9 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
         __version__,
         "The user's calendars. Times without an offset are in the user's own time zone.",
     )
-    CalendarTools(AccountStore.of_home(home), options.time_zone).offer(server)
+    store = AccountStore.of_home(home)
+    server.requires(account_required(store, "calendar"))
+    CalendarTools(store, options.time_zone).offer(server)
     return describe(server, Path(__file__).with_name("descriptions.toml"))
 
 

@@ -20,6 +20,7 @@ from toolcrib.bundled.desktop.scripting import scripts_folder
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.config.paths import find_paths
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.readiness import Lack
 from toolcrib.serverkit.server import ToolServer
 
 USAGE = """
@@ -54,6 +55,16 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     server.at_close(session.close)
     offer_profile(server, session, options.profile)
     Control(session, server.name, options.stop_key).govern(server)
+
+    async def find_lack() -> Lack | None:
+        from toolcrib.bundled.desktop.diagnosis import find_missing
+
+        if session.opened is not None:
+            return None
+        missing = await find_missing(size)
+        return Lack("display", missing[0].message, missing[0].hint) if missing else None
+
+    server.requires(find_lack)
     return server
 
 

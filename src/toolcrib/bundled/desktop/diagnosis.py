@@ -22,19 +22,30 @@ PROPERTIES = "org.freedesktop.DBus.Properties"
 
 async def find_problems(size: tuple[int, int] | None) -> list[Problem]:
     """Of a display of its own with this size, or of the user's."""
+    problems = await asyncio.to_thread(_of_target, size)
+    if size is not None or any(problem.fatal for problem in problems):
+        return problems
+    target = backend_module().user_target()
+    return [*problems, *_of_session(), *await _of_accessibility(getattr(target, "bus_address", ""))]
+
+
+async def find_missing(size: tuple[int, int] | None) -> list[Problem]:
+    """Only that without which nothing works; cheap enough to be asked often."""
+    return [problem for problem in await asyncio.to_thread(_of_target, size) if problem.fatal]
+
+
+def _of_target(size: tuple[int, int] | None) -> list[Problem]:
     if size is not None:
         return headless.probe()
     try:
         module = backend_module()
         target = module.user_target()
-        problems = list(await asyncio.to_thread(module.probe, target))
+        problems = list(module.probe(target))
     except ToolFailure as failure:
         return [Problem(failure.message, failure.hint)]
     if not any(problem.fatal for problem in problems):
-        problems += await asyncio.to_thread(_of_display, getattr(target, "display", ""))
-    if any(problem.fatal for problem in problems):
-        return problems
-    return [*problems, *_of_session(), *await _of_accessibility(getattr(target, "bus_address", ""))]
+        problems += _of_display(getattr(target, "display", ""))
+    return problems
 
 
 def _of_display(display: str) -> Sequence[Problem]:

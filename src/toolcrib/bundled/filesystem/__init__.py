@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -37,6 +38,7 @@ def create(arguments: Sequence[str]) -> ToolServer:
         f"Files inside {allowed}. Relative paths start at {roots.allowed[0]}. Nothing else can be reached.",
     )
     server.at_close(roots.close)
+    server.requires(lambda: asyncio.to_thread(roots.missing))
     FileTools(roots).offer(server)
     return server
 

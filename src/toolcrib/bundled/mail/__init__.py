@@ -30,6 +30,7 @@ added with: toolcrib account add google NAME, toolcrib account add imap NAME
 def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     """The server; raises `UsageError` for wrong arguments."""
     from toolcrib.accounts import AccountStore
+    from toolcrib.accounts.selection import account_required
     from toolcrib.bundled.mail.attachments import MEGABYTE
     from toolcrib.bundled.mail.changing_tools import ChangingTools
     from toolcrib.bundled.mail.mailboxes import Mailboxes
@@ -46,7 +47,9 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
         f"Attachments are saved to {folder} and taken from there.",
     )
     roots = Roots([folder])
-    mailboxes = Mailboxes(AccountStore.of_home(home), options.account)
+    store = AccountStore.of_home(home)
+    server.requires(account_required(store, "mail", options.account))
+    mailboxes = Mailboxes(store, options.account)
     server.at_close(roots.close)
     server.at_close(mailboxes.close)
     limit = options.max_attachment * MEGABYTE

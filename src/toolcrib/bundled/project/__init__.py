@@ -7,6 +7,7 @@ snippets run in the terminal's sandbox.
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +17,7 @@ from toolcrib.bundled.project.tools import ProjectTools
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
 
 USAGE = """
@@ -38,6 +40,7 @@ def create(arguments: Sequence[str]) -> ToolServer:
     sandbox = Sandbox(wanted=options.sandbox, network=not options.no_network)
     server = serve_in(Workplace(folder=lambda: folder, sandbox=sandbox))
     server.at_close(sandbox.scratch.close)
+    server.requires(lambda: asyncio.to_thread(missing_folder, [folder]))
     return server
 
 

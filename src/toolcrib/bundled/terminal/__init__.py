@@ -7,6 +7,7 @@ commands; its client decides what else needs approval.
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -18,6 +19,7 @@ from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
 
 __all__ = [
@@ -61,7 +63,9 @@ def create(arguments: Sequence[str]) -> ToolServer:
         unix_sockets=options.unix_sockets,
     )
     workplace = Workplace(folder=lambda: folder, sandbox=sandbox, variables=options.env)
-    return serve_in(workplace, CommandSessions())
+    server = serve_in(workplace, CommandSessions())
+    server.requires(lambda: asyncio.to_thread(missing_folder, [folder]))
+    return server
 
 
 def serve_in(workplace: Workplace, sessions: CommandSessions, *, gated: bool = False) -> ToolServer:

@@ -38,21 +38,26 @@ async def check(context: CheckContext) -> list[Finding]:
     return [finding for findings in found for finding in findings]
 
 
+async def missing_parts(module: str, args: Sequence[object]) -> Sequence[MissingPart] | None:
+    """What this machine lacks for a bundled server with these arguments; None if the server cannot tell."""
+    found = await asyncio.to_thread(importlib.import_module, module.partition(":")[0])
+    diagnose: Callable[[Sequence[str]], Awaitable[Sequence[MissingPart]]] | None
+    diagnose = getattr(found, DIAGNOSE, None)
+    return None if diagnose is None else await diagnose([str(word) for word in args])
+
+
 async def _examine(config: Config, server: str) -> list[Finding]:
     raw = config.servers[server].raw
-    module = await asyncio.to_thread(importlib.import_module, str(raw["module"]).partition(":")[0])
-    diagnose: Callable[[Sequence[str]], Awaitable[Sequence[MissingPart]]] | None
-    diagnose = getattr(module, DIAGNOSE, None)
-    if diagnose is None:
-        return []
     name = f"needs of {server}"
     try:
         async with asyncio.timeout(TIMEOUT):
-            missing = await diagnose([str(word) for word in raw.get("args") or ()])
+            missing = await missing_parts(str(raw["module"]), raw.get("args") or ())
     except TimeoutError:
         return [warning(name, f"It could not be checked within {TIMEOUT:g} s.")]
     except ToolcribError as error:
         return [broken(name, error.message, error.hint)]
+    if missing is None:
+        return []
     if not missing:
         return [ok(name, "nothing is missing")]
     return [

@@ -163,6 +163,19 @@ class CatalogServer(TypedDict):
     """The setting that turns it on, if it has no entry."""
     needs_account: list[str]
     """The kinds of account of which it needs one."""
+    needs_choice: bool
+    """Whether there are several ways to set it up; see `included_choices`."""
+
+
+class IncludedChoice(TypedDict):
+    """A way to set up a bundled server; `problem` says why it cannot work on this machine."""
+
+    title: str
+    about: str
+    entry: dict[str, Any]
+    """The entry of the server, set up this way."""
+    problem: str
+    hint: str
 
 
 class CatalogSearch(TypedDict):

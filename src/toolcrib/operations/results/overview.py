@@ -94,6 +94,8 @@ class ServerGlance(TypedDict):
     state: State
     reason: str
     hint: str
+    needs: str
+    """What only the user can provide, such as `account` or `display`."""
     retry_at: str | None
     since: str | None
     """When its state last changed."""

@@ -75,6 +75,8 @@ class Server(TypedDict):
     """Lines on stdout that were not messages."""
     stale_tools: bool
     unresponsive: bool
+    needs: str
+    """What only the user can provide, such as `account`; empty unless the state is `needs-config`."""
     last_failure: str | None
     calls: ServerCalls
 

@@ -17,7 +17,7 @@ from toolcrib.schema.setups import SetupStatus, SetupStep
 class SetupStepShown(TypedDict):
     """One step; `ms` is its duration, once it has ended."""
 
-    key: Literal["resolve", "install", "start", "connect", "handshake", "list", "review"]
+    key: Literal["resolve", "install", "start", "connect", "handshake", "list", "ready", "review"]
     state: Literal["wait", "work", "done", "fail"]
     detail: str
     ms: float | None

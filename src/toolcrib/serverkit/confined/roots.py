@@ -33,6 +33,7 @@ from toolcrib.serverkit.own_places import (
     touched_place,
     within,
 )
+from toolcrib.serverkit.readiness import Lack
 
 _REASONS = {
     errno.ENOENT: ("does not exist", "List the folder above it to see what is there."),
@@ -152,6 +153,14 @@ class Roots:
         """Let go of the folders."""
         while self._roots:
             os.close(self._roots.pop().descriptor)
+
+    def missing(self) -> Lack | None:
+        """Whether every root was deleted since it was opened."""
+        if any(os.fstat(root.descriptor).st_nlink for root in self._roots):
+            return None
+        where = ", ".join(self.allowed)
+        hint = "Create it again and restart the server, or name another folder in its entry."
+        return Lack("folder", f"{where} was deleted.", hint)
 
     def explained(self, path: str, *, new: bool = False) -> AbstractContextManager[None]:
         """Inside this block, what the file system refuses about `path` is raised as `ToolFailure`.

@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
+from toolcrib.serverkit.readiness import READY, Lack, read_lack
 from toolcrib.servers.processes.exit_errors import slow_start_hint
 from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import MAX_RESULT_VALUES, Measured
@@ -75,6 +76,21 @@ class Session:
     def offers(self, capability: str) -> bool:
         """Whether the server declared this capability, such as `tools` or `completions`."""
         return capability in self.agreement.capabilities
+
+    @property
+    def reports_readiness(self) -> bool:
+        """Whether the server can tell what its tools need, such as an account."""
+        experimental = self.agreement.capabilities.get("experimental")
+        return isinstance(experimental, dict) and READY in experimental
+
+    async def find_lack(self, *, timeout: float) -> Lack | None:
+        """What the tools need before they work; None if nothing, or if the server cannot tell."""
+        if not self.reports_readiness:
+            return None
+        try:
+            return read_lack(await self.request(READY, timeout=timeout))
+        except PeerError as error:  # such as accounts that cannot be read
+            return Lack("", error.message, error.hint)
 
     def request(
         self,
