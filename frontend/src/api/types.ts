@@ -516,6 +516,7 @@ export interface CatalogServer {
   bundled: boolean;
   setting: string;
   needs_account: string[];
+  needs_choice: boolean;
 }
 
 /** A variable that a server of the catalog needs. */
@@ -1148,6 +1149,19 @@ export interface ImportSource {
   host: string | null;
   title: string;
   file: string;
+}
+
+/** A way to set up a bundled server; `problem` says why it cannot work on this machine. */
+export interface IncludedChoice {
+  title: string;
+  about: string;
+  entry: Record<string, unknown>;
+  problem: string;
+  hint: string;
+}
+
+export interface IncludedChoicesParams {
+  name: string;
 }
 
 /** What to install and how; without a reference, the entry of `name` is installed again. */
@@ -2201,6 +2215,7 @@ export interface Server {
   junk_lines: number;
   stale_tools: boolean;
   unresponsive: boolean;
+  needs: string;
   last_failure: string | null;
   calls: ServerCalls;
 }
@@ -2266,6 +2281,7 @@ export interface ServerGlance {
   state: "disabled" | "starting" | "ready" | "degraded" | "backoff" | "failed" | "needs-auth" | "needs-config" | "needs-trust";
   reason: string;
   hint: string;
+  needs: string;
   retry_at: string | null;
   since: string | null;
   up_since: string | null;
@@ -2441,7 +2457,7 @@ export interface SetupShown {
 
 /** One step; `ms` is its duration, once it has ended. */
 export interface SetupStepShown {
-  key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "review";
+  key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "ready" | "review";
   state: "wait" | "work" | "done" | "fail";
   detail: string;
   ms: number | null;
@@ -3787,6 +3803,12 @@ export interface Operations {
     params: ImportPlanParams;
     event: unknown;
     result: ImportPlan;
+  };
+  /** Show the ways to set up a bundled server, and why one cannot work on this machine. */
+  included_choices: {
+    params: IncludedChoicesParams;
+    event: unknown;
+    result: IncludedChoice[];
   };
   /** Plan an installation, or install as planned and add the server to the config file. */
   install: {

@@ -63,6 +63,7 @@ SUBJECTS = {
     "import_apply": "imports",
     "import_found": "imports",
     "import_plan": "imports",
+    "included_choices": "installs",
     "install": "installs",
     "launch": "trust",
     "login": "sign_in",
