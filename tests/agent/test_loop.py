@@ -12,6 +12,7 @@ from tests.conftest import Crib
 from toolcrib.agent import TurnEnded
 from toolcrib.agent.chat import Offer, Remark
 from toolcrib.agent.events import CallBegan, Notice, ToolsOffered
+from toolcrib.agent.results import LONGEST_KEPT
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.errors import ModelError, NoModel
 from toolcrib.llm.model import CompletionRequest, ModelTraits
@@ -291,3 +292,22 @@ async def test_at_most_so_many_calls_run_at_once(crib: Crib) -> None:
         await host.agent(model).ask("go")
 
     assert most == 2
+
+
+async def test_a_result_that_is_too_long_to_keep_says_what_is_kept(crib: Crib) -> None:
+    crib.setting(agent={"maxResultChars": 1000})
+    last = LONGEST_KEPT - 500
+    reading = calls(("read_result", {"name": "r1", "offset": last}))
+    model = ScriptedModel(calls(("dump", {})), reading, "read")
+    async with crib.open(gate=AllowAll()) as host:
+
+        @host.tool()
+        def dump() -> str:
+            """Return a lot."""
+            return "x" * (LONGEST_KEPT + 1)
+
+        await host.agent(model).ask("dump it")
+
+    shown, end = told(model.requests[1]), told(model.requests[2])
+    assert "1,000 of 2,000,001 characters are shown. The first 2,000,000 are kept." in shown
+    assert "(End of the result. The rest was not kept.)" in end

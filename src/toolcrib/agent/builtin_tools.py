@@ -9,6 +9,7 @@ from typing import Any
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.ports import FoundTool
 from toolcrib.agent.prompt import READ, SEARCH
+from toolcrib.agent.results import LONGEST_KEPT
 from toolcrib.errors import InvalidArguments
 from toolcrib.schema.tools import Tool, ToolDefinition, ToolResult
 
@@ -96,7 +97,8 @@ def read_on(chat: Chat, arguments: Mapping[str, Any], limit: int) -> ToolResult:
         raise InvalidArguments(f"{READ}: offset and length must be whole numbers.")
     end = min(len(whole), offset + min(length, limit))
     if end >= len(whole):
-        note = "(End of the result.)"
+        rest = " The rest was not kept." if len(whole) >= LONGEST_KEPT else ""
+        note = f"(End of the result.{rest})"
     else:
         note = f"({end:,} of {len(whole):,} characters read; continue with offset {end}.)"
     return _text(f"{whole[offset:end]}\n{note}")

@@ -16,6 +16,7 @@ from toolcrib.schema.tools import ToolResult
 
 MOST_PICTURES = 8
 LONGEST_KEPT = 2_000_000
+"""Characters of a cut result that are stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,10 @@ def show(tool: str, result: ToolResult, *, limit: int, name: str, images: bool) 
     cut = len(text) > limit
     visible = text[:limit] if cut else text
     words = marked(tool, visible, "error" if result.get("isError") else "")
-    if cut:
-        words += cut_note(limit, len(text), name=name, read_tool=READ)
-    return Shown(parts=(Text(words), *pictures), whole=text[:LONGEST_KEPT] if cut else None, unseen=unseen)
+    whole = text[:LONGEST_KEPT] if cut else None
+    if whole is not None:
+        words += cut_note(limit, len(text), kept=len(whole), name=name, read_tool=READ)
+    return Shown(parts=(Text(words), *pictures), whole=whole, unseen=unseen)
 
 
 def show_error(tool: str, error: ToolcribError, outcome: str) -> tuple[Text, ...]:

@@ -43,10 +43,11 @@ def plain(text: str) -> str:
     return _WHOLE_MARK.sub("", text)
 
 
-def cut_note(shown: int, length: int, *, name: str, read_tool: str) -> str:
-    """The note at the end of a result of which `shown` characters are shown."""
+def cut_note(shown: int, length: int, *, kept: int, name: str, read_tool: str) -> str:
+    """The note at the end of a result of which `shown` characters are shown, and `kept` are stored."""
+    stored = f" The first {kept:,} are kept." if kept < length else ""
     return (
-        f"\n(Cut: {shown:,} of {length:,} characters are shown."
+        f"\n(Cut: {shown:,} of {length:,} characters are shown.{stored}"
         f' Read on with {read_tool} and {{"name": "{name}", "offset": {shown}}}.)'
     )
 

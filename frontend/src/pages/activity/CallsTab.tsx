@@ -3,7 +3,9 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import { refreshOn, useOperation } from "../../api/hooks";
+import { notify } from "../../app/notices";
 import { setSearch } from "../../app/router";
+import { download } from "../../ui/download";
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { Menu } from "../../ui/Menu";
@@ -12,6 +14,8 @@ import type { Record } from "./callHistory";
 import { CallTable } from "./CallTable";
 import { OUTCOMES, said, saying, SINCE, WHO, type Option } from "./filter";
 import { TEXT } from "./text";
+
+const MOST_SAVED = 2000;
 
 for (const kind of ["running", "waiting", "call", "calls"] as const) refreshOn(kind, "calls_running");
 
@@ -101,12 +105,9 @@ function Filter({ words }: { words: string }) {
     timer.current = setTimeout(() => put(next.trim()), 300);
   }
   async function save() {
-    const { calls } = await run("calls", { words, limit: 2000 });
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(calls, null, 2)], { type: "application/json" }));
-    link.download = "calls.json";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    const { calls, matching } = await run("calls", { words, limit: MOST_SAVED });
+    download("calls.json", JSON.stringify(calls, null, 2), "application/json");
+    if ((matching ?? 0) > calls.length) notify(TEXT.saved(calls.length, matching ?? 0));
   }
   return (
     <div className="filters">

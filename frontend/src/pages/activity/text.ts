@@ -6,6 +6,8 @@ import { plural } from "../../ui/amounts";
 export const TEXT = {
   title: "Activity",
   tabs: { calls: "Calls", rules: "Rules", waiting: "Waiting", requests: "Model requests" },
+  saved: (count: number, all: number) =>
+    `The file has the latest ${count.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} calls.`,
   filter: "Filter, e.g. server:git outcome:failed",
   filterLabel: "Filter calls",
   outcome: "Outcome",

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { tilde } from "../../text/home";
 import { Copy } from "../../ui/Copy";
 import { reveal } from "../../ui/hidden";
+import { LongText } from "../../ui/LongText";
 import { useActions } from "./actions";
 import { refusal, ruleName, stoppedText, noteToModel } from "./callText";
 import { Pictures } from "./Pictures";
@@ -79,10 +80,9 @@ function deniedText(call: CallView): string {
 
 function Answer({ call }: { call: CallView }) {
   const { chat } = useActions();
-  const [all, setAll] = useState(false);
   const [raw, setRaw] = useState(false);
   const data = useFullResult(chat, call);
-  const text = (all ? data?.whole : null) ?? data?.text ?? call.text;
+  const text = data?.whole ?? data?.text ?? call.text;
   const rawCall = { tool: call.tool, arguments: call.arguments, outcome: call.outcome, ms: call.ms, text };
   const beside = call.pictures > 0 ? besidePicture(text) : null;
   return (
@@ -100,18 +100,15 @@ function Answer({ call }: { call: CallView }) {
       )}
       {beside === null &&
         (text.trim() ? (
-          <ResultText text={text} failed={call.outcome === "tool_error"} />
+          <ResultText
+            text={text}
+            failed={call.outcome === "tool_error"}
+            total={data ? (call.whole ?? undefined) : undefined}
+          />
         ) : (
           <p className="muted text-small">{TEXT.nothing}</p>
         ))}
-      {call.whole !== null && !all && (
-        <p className="secondary text-small space-above-8">
-          {TEXT.cut(call.chars, call.whole)}{" "}
-          <button type="button" className="plain-button link-button" onClick={() => setAll(true)}>
-            {TEXT.showAll}
-          </button>
-        </p>
-      )}
+      {call.whole !== null && <p className="secondary text-small space-above-8">{TEXT.cut(call.chars, call.whole)}</p>}
       {call.pictures === 0 && (
         <div className="card-foot">
           <Copy bare text={text} />
@@ -121,7 +118,7 @@ function Answer({ call }: { call: CallView }) {
           <Allowed call={call} />
         </div>
       )}
-      {raw && <pre className="code wrap">{reveal(JSON.stringify(rawCall, null, 2))}</pre>}
+      {raw && <LongText text={JSON.stringify(rawCall, null, 2)} label={TEXT.rawJson} />}
     </>
   );
 }

@@ -1,49 +1,52 @@
 /** What a tool said: a tree where it is JSON, text with structure where it has some, else as it is. Always data. */
 
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 
 import { reveal } from "../../ui/hidden";
+import { BEGINNING, LongText } from "../../ui/LongText";
 import { Markdown } from "../../ui/Markdown";
 import { TEXT } from "./text";
 import "./cards.css";
 import "./text.css";
 
-const MOST_SHOWN = 20_000;
+const MOST_ENTRIES = 500;
 const STRUCTURE = /^(#{1,4} |\s*\|.+\|\s*$|```|\s*[-*] \S)/m;
 
-export function ResultText({ text, failed }: { text: string; failed: boolean }) {
-  const [all, setAll] = useState(false);
+interface Props {
+  text: string;
+  failed: boolean;
+  /** How long it was, if only its beginning is kept. */
+  total?: number | undefined;
+}
+
+export function ResultText({ text, failed, total = text.length }: Props) {
   const tree = useMemo(() => asJson(text), [text]);
-  const part = all ? text : text.slice(0, MOST_SHOWN);
+  const whole = text.length < BEGINNING && total === text.length;
+  return (
+    <LongText text={text} total={total} label={TEXT.result}>
+      {whole ? drawn(text, tree, failed) : undefined}
+    </LongText>
+  );
+}
+
+function drawn(text: string, tree: unknown, failed: boolean): ReactNode {
   if (tree !== undefined)
     return (
       <div className="code wrap json-tree">
         <Tree value={tree} depth={0} />
       </div>
     );
+  if (failed || !STRUCTURE.test(text)) return undefined;
   return (
-    <>
-      {!failed && STRUCTURE.test(part) && part.length < MOST_SHOWN ? (
-        <div className="answer result-text">
-          <Markdown text={reveal(part)} />
-        </div>
-      ) : (
-        <pre className="code wrap" dir="auto">
-          {reveal(part)}
-        </pre>
-      )}
-      {part.length < text.length && (
-        <button type="button" className="plain-button link-button text-small" onClick={() => setAll(true)}>
-          {TEXT.showAll}
-        </button>
-      )}
-    </>
+    <div className="answer result-text">
+      <Markdown text={reveal(text)} />
+    </div>
   );
 }
 
 function asJson(text: string): unknown {
   const trimmed = text.trim();
-  if (trimmed.length > MOST_SHOWN || !/^[[{]/.test(trimmed)) return undefined;
+  if (trimmed.length > BEGINNING || !/^[[{]/.test(trimmed)) return undefined;
   try {
     return JSON.parse(trimmed) as unknown;
   } catch {
@@ -52,6 +55,7 @@ function asJson(text: string): unknown {
 }
 
 function Tree({ name, value, depth }: { name?: string; value: unknown; depth: number }) {
+  const [all, setAll] = useState(false);
   const label = name === undefined ? null : <span className="code-key">{reveal(name)}: </span>;
   if (value === null || typeof value !== "object")
     return (
@@ -77,9 +81,14 @@ function Tree({ name, value, depth }: { name?: string; value: unknown; depth: nu
         {open} <span className="muted">{entries.length}</span> {close}
       </summary>
       <div className="json-children">
-        {entries.slice(0, 500).map(([key, inner]) => (
+        {entries.slice(0, all ? entries.length : MOST_ENTRIES).map(([key, inner]) => (
           <Tree key={key} {...(Array.isArray(value) ? {} : { name: key })} value={inner} depth={depth + 1} />
         ))}
+        {!all && entries.length > MOST_ENTRIES && (
+          <button type="button" className="plain-button link-button" onClick={() => setAll(true)}>
+            {TEXT.showEntries(entries.length)}
+          </button>
+        )}
       </div>
     </details>
   );

@@ -95,7 +95,7 @@ export const TEXT = {
   rawJson: "Raw JSON",
   copy: "Copy",
   open: "Open",
-  showAll: "Show all",
+  showEntries: (count: number) => `Show all ${count.toLocaleString("en-US")} entries`,
   cut: (shown: number, all: number) =>
     `The model received the first ${shown.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} characters and can ask for more.`,
   told: "The model was notified and continued without it.",

@@ -4,10 +4,11 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../../ui/amounts";
 import { Copy } from "../../ui/Copy";
 import { reveal } from "../../ui/hidden";
+import { download } from "../../ui/download";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
 import type { Glance } from "../servers/model";
-import { filtered, graveWord, partsOf, type LogRow } from "./logLines";
+import { filtered, graveWord, MOST, partsOf, type LogRow } from "./logLines";
 import { useLog } from "./useLog";
 import { junkText, TEXT } from "./text";
 
@@ -38,7 +39,11 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
           {log.paused ? TEXT.resume : TEXT.pause}
         </button>
         {tall && (
-          <button type="button" className="btn bare small" onClick={() => download(server.name, rows)}>
+          <button
+            type="button"
+            className="btn bare small"
+            onClick={() => download(`${server.name}.log`, rows.map((row) => row.line).join("\n"))}
+          >
             Download
           </button>
         )}
@@ -54,7 +59,9 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
             value={filter}
             onChange={(event) => setFilter(event.target.value)}
           />
-          <span className="muted text-small num">{plural(rows.length, "line")}</span>
+          <span className="muted text-small num">
+            {rows.length < MOST ? plural(rows.length, "line") : `last ${plural(MOST, "line")}`}
+          </span>
         </label>
       </div>
       {log.loaded && rows.length === 0 && (
@@ -173,13 +180,4 @@ function Line({ row, start }: { row: LogRow; start: number }) {
       </span>
     </p>
   );
-}
-
-function download(name: string, rows: LogRow[]): void {
-  const text = rows.map((row) => row.line).join("\n");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = `${name}.log`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

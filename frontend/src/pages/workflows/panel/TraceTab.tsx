@@ -5,6 +5,7 @@ import type { RunShown, StepShown, StepTrace } from "../../../api/types";
 import { clockSeconds, duration } from "../../../ui/amounts";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { reveal } from "../../../ui/hidden";
+import { LongText } from "../../../ui/LongText";
 import { Loading } from "../../../ui/Loading";
 import { Glyph, Status } from "../../../ui/Status";
 import { nameOf, type Graph } from "../graph/file";
@@ -36,13 +37,22 @@ export function TraceTab({ shown, graph, id, onGo }: Props) {
 const MOST = 200;
 
 function RunTrace({ run, graph, onGo }: { run: RunShown; graph: Graph; onGo: (id: string) => void }) {
-  const steps = run.steps.slice(-MOST);
+  const [all, setAll] = useState(false);
+  const steps = all ? run.steps : run.steps.slice(-MOST);
   return (
     <div className="panel-body">
       {run.error && <Failure error={run.error} />}
       {run.outputs && Object.keys(run.outputs).length > 0 && <Value title={PANEL.outputs} value={run.outputs} />}
       {Object.keys(run.inputs).length > 0 && <Value title={PANEL.given} value={run.inputs} />}
       <h3 className="group-label trace-label">{PANEL.happened}</h3>
+      {steps.length < run.steps.length && (
+        <p className="muted text-small">
+          {PANEL.lastSteps(steps.length, run.steps.length)}{" "}
+          <button type="button" className="plain-button link-button" onClick={() => setAll(true)}>
+            {PANEL.showAll}
+          </button>
+        </p>
+      )}
       <ol className="trace-events">
         {steps.map((step) => {
           const time = took(step, Date.now());
@@ -178,7 +188,7 @@ function Value({ title, value }: { title: string; value: unknown }) {
   return (
     <>
       <h3 className="group-label trace-label">{title}</h3>
-      <pre className="code wrap trace-value">{reveal(told(value))}</pre>
+      <LongText text={told(value)} label={title} className="trace-value" />
     </>
   );
 }

@@ -9,6 +9,8 @@ export const PANEL = {
   notReached: "The run did not come to this step.",
   control: "This step decides without a step of its own. The next step’s notes say how.",
   happened: "What happened",
+  lastSteps: (shown: number, all: number) => `The last ${shown} of ${all.toLocaleString("en-US")} steps.`,
+  showAll: "Show all",
   visit: "Visit",
   inputs: "Received",
   value: "Returned",
