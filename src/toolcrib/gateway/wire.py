@@ -12,8 +12,8 @@ from pydantic_core import to_json
 
 from toolcrib import __version__
 from toolcrib.errors import ConnectionLost, PeerError
+from toolcrib.serverkit.encoding import HEAVY, encode_heavy_message, encode_message, weight
 from toolcrib.serverkit.encoding import encode as encode_json
-from toolcrib.serverkit.encoding import encode_message
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, SERVER_INFO, Message
 
 INFO = {"name": "toolcrib", "version": __version__}
@@ -72,6 +72,14 @@ def encode(message: Message) -> bytes:
         return to_json(message, inf_nan_mode="null")  # the usual case saves two calls
     except ValueError:
         return encode_message(message)
+
+
+async def encode_any(message: Message) -> bytes:
+    """Like `encode`; a large message is encoded in a thread."""
+    result = message.get("result")
+    if type(result) is Encoded or weight(message) <= HEAVY:
+        return encode(message)
+    return await encode_heavy_message(message)
 
 
 def completed(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from toolcrib.ipc import wire
 from toolcrib.ipc.unix_socket import address_of, is_trusted, peer_pid
 from toolcrib.schema import failures
 from toolcrib.schema.system_failures import explained
+from toolcrib.serverkit.encoding import HEAVY, is_large, parse_any, weight
 from toolcrib.servers.processes.origin import runs_in_sandbox
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,8 @@ BACKLOG = 128
 MAX_CLIENTS = 256
 MAX_OPERATIONS = 64
 """Per client, at the same time."""
+PIECE = 1024 * 1024
+"""Bytes of an answer that are written at once."""
 TOKEN_TIMEOUT = 30.0
 """Seconds a client has to send the token."""
 _NOT_FROM_SANDBOX = Denied(
@@ -174,7 +177,7 @@ class _Client:
     async def _accept(self, line: bytes) -> None:
         number: Any = None
         try:
-            request = wire.decode(line)
+            request = await _parsed(line)
             number = request.get("id")
             if not isinstance(request.get("operation"), str):
                 raise UsageError("The request names no operation.")
@@ -218,10 +221,32 @@ class _Client:
         await self._send({"id": number, "error": failures.to_json(error)})
 
     async def _send(self, message: dict[str, Any]) -> None:
-        line = wire.encode(message)
+        line = await _encoded(message)
         async with self._writing:
-            self._writer.write(line)
-            await self._writer.drain()
+            for start in range(0, len(line), PIECE):  # the transport copies what it cannot send yet
+                self._writer.write(line[start : start + PIECE])
+                await self._writer.drain()
+
+
+async def _parsed(line: bytes) -> dict[str, Any]:
+    """The message of a line; a large one is parsed in a thread. Raises `UsageError`."""
+    if not is_large(line):
+        return wire.decode(line)
+    try:
+        message = await parse_any(line)
+    except ValueError as error:
+        raise UsageError(f"The request is refused: {error}.") from None
+    if not isinstance(message, dict):
+        raise UsageError("The line is not an object.")
+    return message
+
+
+async def _encoded(message: dict[str, Any]) -> bytes:
+    if weight(message) <= HEAVY:
+        return wire.encode(message)
+    from toolcrib.serverkit.large_json import encode_large  # rarely needed
+
+    return await asyncio.to_thread(encode_large, message, wire.encode_value, b"\n")
 
 
 def unexpected(error: Exception) -> ToolcribError:

@@ -27,14 +27,18 @@ MAX_ANSWER = 512 * 1024 * 1024
 
 def encode(message: Mapping[str, Any]) -> bytes:
     """Encode a message as one line; raises `ValueError` if it is no JSON at all."""
+    return encode_value(message) + b"\n"
+
+
+def encode_value(value: Any) -> bytes:
     try:
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:  # Lone surrogates, which servers can send.
-        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(value, separators=(",", ":")).encode()
     except (ValueError, RecursionError):  # Numbers of many thousand digits, or deep nesting.
         from toolcrib.serverkit.encoding import encode as encode_odd
 
-        return encode_odd(message) + b"\n"
+        return encode_odd(value)
 
 
 def decode(line: bytes) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def run(server: ToolServer) -> NoReturn:
 async def serve_session(session: MessageHandler, incoming: int, outgoing: int) -> None:
     """Answer what comes on one descriptor on the other, until the input ends or nobody reads any more."""
     output = await _open_output(outgoing)
-    wire = LineProtocol(session, output.write)
+    wire = LineProtocol(session, output.write, output.writable.wait)
     loop = asyncio.get_running_loop()
     reader, _ = await loop.connect_read_pipe(lambda: wire, os.fdopen(_pollable(incoming), "rb", 0))
     output.on_full, output.on_ready = reader.pause_reading, reader.resume_reading
@@ -58,6 +58,9 @@ class _PipeOutput(asyncio.Protocol):
         self.on_full: Callable[[], None] = lambda: None
         self.on_ready: Callable[[], None] = lambda: None
         self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.writable = asyncio.Event()
+        """Set while the other side reads what is written, or is gone."""
+        self.writable.set()
         self._transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -66,16 +69,19 @@ class _PipeOutput(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """Nobody reads any more."""
+        self.writable.set()
         if not self.lost.done():
             self.lost.set_result(None)
 
     def pause_writing(self) -> None:
         """The other side is slow: take no more work."""
+        self.writable.clear()
         with contextlib.suppress(RuntimeError):  # uvloop objects once the input has ended
             self.on_full()
 
     def resume_writing(self) -> None:
         """The other side caught up."""
+        self.writable.set()
         with contextlib.suppress(RuntimeError):
             self.on_ready()
 

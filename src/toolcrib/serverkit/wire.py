@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from pydantic_core import from_json
 
-from toolcrib.serverkit.encoding import encode_message
+from toolcrib.serverkit.encoding import (
+    HEAVY,
+    SMALL,
+    Excessive,
+    encode_heavy_message,
+    encode_message,
+    is_large,
+    parse_any,
+    weight,
+)
 from toolcrib.serverkit.protocol import (
     BATCHING_VERSION,
     INVALID_REQUEST,
@@ -27,6 +37,8 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 LAST_WORDS = 0.6
 """Seconds that running calls have for their answers once the input has ended."""
 CANCEL_GRACE = 0.1
+PIECE = 1024 * 1024
+"""Bytes of a large message that are written at once."""
 BOM = b"\xef\xbb\xbf"
 
 
@@ -50,12 +62,20 @@ class MessageHandler(Protocol):
 class LineProtocol(asyncio.Protocol):
     """Cuts the input into messages and has each answered in a task of its own."""
 
-    def __init__(self, session: MessageHandler, write: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        session: MessageHandler,
+        write: Callable[[bytes], None],
+        drained: Callable[[], Awaitable[object]],
+    ) -> None:
         self._session = session
         self._write = write
+        self._drained = drained
         self._chunks: list[bytes] = []
         self._size = 0
         self._skipping = False
+        self._unsent: deque[Message | list[Message]] = deque()
+        """A large message that is being encoded, and those after it."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -102,11 +122,28 @@ class LineProtocol(asyncio.Protocol):
             self._take_line(line)
 
     def _take_line(self, line: bytes) -> None:
+        if len(line) > SMALL and is_large(line):
+            self._start(self._take_large(line))
+            return
         try:
             message = from_json(line.removeprefix(BOM))
         except ValueError as error:
             self._complain(PARSE_ERROR, f"Not valid JSON: {error}")
             return
+        self._take_message(message)
+
+    async def _take_large(self, line: bytes) -> None:
+        """Parse a line in a thread; those after it may overtake it."""
+        try:
+            message = await parse_any(line)
+        except Excessive as error:
+            self._complain(INVALID_REQUEST, f"The message is refused: {error}.", error.request_id)
+        except ValueError as error:
+            self._complain(PARSE_ERROR, f"Not valid JSON: {error}")
+        else:
+            self._take_message(message)
+
+    def _take_message(self, message: Any) -> None:
         if isinstance(message, dict):
             if message.get("method") == "exit" and "id" not in message:
                 self._leave()
@@ -143,9 +180,26 @@ class LineProtocol(asyncio.Protocol):
         if answers:
             self._say(answers)
 
-    def _complain(self, code: int, text: str) -> None:
+    def _complain(self, code: int, text: str, request_id: Any = None) -> None:
         print(text, file=sys.stderr)  # noqa: T201 - stderr is this program's log
-        self._say(refuse(None, Refusal(code, text)))
+        self._say(refuse(request_id, Refusal(code, text)))
 
     def _say(self, message: Message | list[Message]) -> None:
-        self._write(encode_message(message) + b"\n")
+        """Write a message, after a large one that is still being encoded."""
+        if self._unsent:
+            self._unsent.append(message)
+        elif weight(message) > HEAVY:
+            self._unsent.append(message)
+            self._start(self._say_unsent())
+        else:
+            self._write(encode_message(message) + b"\n")
+
+    async def _say_unsent(self) -> None:
+        while self._unsent:
+            message = self._unsent[0]
+            line = await encode_heavy_message(message)
+            for start in range(0, len(line), PIECE):
+                self._write(line[start : start + PIECE])
+                await self._drained()  # the transport copies what it cannot write yet
+            self._write(b"\n")
+            self._unsent.popleft()

@@ -31,10 +31,16 @@ class FlowMeter:
         self._since = clock()
         self._flooding = False
         self._last_pause = 0.0
+        self._first_pause = 0.0
 
     @property
     def flooding(self) -> bool:
         return self._flooding
+
+    @property
+    def throttled(self) -> float:
+        """For how many seconds the server has been read slowly; 0 if it does not flood."""
+        return self._clock() - self._first_pause if self._flooding else 0.0
 
     def spend(self, seconds: float) -> float:
         """Use up some of the budget; returns how long to pause before more is read."""
@@ -53,4 +59,5 @@ class FlowMeter:
         self._last_pause = now
         if not self._flooding:
             self._flooding = True
+            self._first_pause = now
             self._report(True)

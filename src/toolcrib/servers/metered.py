@@ -38,6 +38,10 @@ class ServerShare:
         self._meter = FlowMeter(context.on_flood)
         self._calm_check: asyncio.TimerHandle | None = None
 
+    @property
+    def throttled(self) -> float:
+        return self._meter.throttled
+
     def metered(
         self, work: Coroutine[Any, Any, T], *, free: float = 0.0, answer_expected: bool = False
     ) -> Metered[T]:

@@ -96,7 +96,7 @@ def _read_list(text: str) -> list[Any]:
     if len(text) < _LONG:
         value = json.loads(text)
     else:
-        from toolcrib.servers.sessions.large import read_large  # rarely needed
+        from toolcrib.serverkit.large_json import read_large  # rarely needed
 
         value, _ = read_large(text.encode("utf-8", "surrogatepass"))
     return value if isinstance(value, list) else []

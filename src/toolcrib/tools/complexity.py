@@ -40,7 +40,8 @@ class _Unfolding:
         if depth > MAX_DEPTH:
             raise RecursionError
         if isinstance(node, list):
-            return sum(self.size(item, depth + 1) for item in node)
+            # Not of texts: an enum may have thousands.
+            return sum(self.size(item, depth + 1) for item in node if not isinstance(item, str))
         if not isinstance(node, Mapping):
             return 0
         total = 1
@@ -69,7 +70,7 @@ _BACKTRACKS = re.compile(r"\(\?(?:[=!>]|<[=!])|\\[1-9k]|[*+?}]\+")
 def backtracking_patterns(node: Any) -> int:
     """The number of patterns in a reasonable schema that may take long to match."""
     if isinstance(node, list):
-        return sum(map(backtracking_patterns, node))
+        return sum(backtracking_patterns(item) for item in node if not isinstance(item, str))
     if not isinstance(node, Mapping):
         return 0
     named = node.get("patternProperties")

@@ -5,18 +5,18 @@ The source's own dict is never changed.
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.schema.tools import ToolResult
 
-_MAX_NODES = 500
-"""Values measured one by one; a larger result is measured by encoding it."""
 _SAMPLE = 16_384
 _SHORT_ANSWER = 61
 """`content`, `type` and `isError` around one text."""
 _CONTAINER = 2
+_CONTAINERS = frozenset((dict, list))
+_PLAIN = frozenset((int, float, bool, type(None)))
 _SCALAR = 5
 """About the size of a number, a boolean or null in JSON."""
 
@@ -34,30 +34,26 @@ def result_size(result: ToolResult) -> int:
     return hint if isinstance(hint, int) else value_size(result)
 
 
-def value_size(value: Any) -> int:
-    """About the size of a value as JSON in UTF-8, without escapes inside strings."""
-    total = 0
-    pending = [value]
-    budget = _MAX_NODES
-    while pending:
-        item = pending.pop()
-        kind = type(item)
-        if kind is str:
-            total += (len(item) if item.isascii() else text_size(item)) + 3
-        elif kind is dict:
-            total += _CONTAINER
-            for key in item:
-                total += len(key) + 4 if type(key) is str else _SCALAR
-            pending += item.values()
-            budget -= len(item)
-        elif isinstance(item, list | tuple | Mapping):
-            total += _CONTAINER
-            pending += item.values() if isinstance(item, Mapping) else item
-            budget -= len(item)
-        else:
-            total += _SCALAR
-        if budget < 0:
-            return _written_size(value)
+def value_size(value: Any, most: float = math.inf) -> int:
+    """About the size of a value as JSON in UTF-8, without escapes in strings; not counted beyond `most`."""
+    total = -_CONTAINER
+    pending: list[Any] = [(value,)]
+    while pending and total <= most:
+        many = pending.pop()
+        total += _CONTAINER
+        if isinstance(many, Mapping):
+            total += 4 * len(many)
+            for key in many:
+                total += len(key) if type(key) is str else 1
+            many = many.values()
+        for item in many:
+            kind = type(item)
+            if kind is str:
+                total += (len(item) if item.isascii() else text_size(item)) + 3
+            elif kind in _CONTAINERS or (kind not in _PLAIN and isinstance(item, list | tuple | Mapping)):
+                pending.append(item)
+            else:
+                total += _SCALAR
     return total
 
 
@@ -68,10 +64,6 @@ def text_size(text: str) -> int:
     sample = text[:_SAMPLE]
     bytes_of_sample = len(sample.encode("utf-8", "surrogatepass"))
     return bytes_of_sample * len(text) // len(sample)
-
-
-def _written_size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=True, default=repr, skipkeys=True))
 
 
 CUT_NOTE = "toolcrib/cut"
@@ -95,7 +87,7 @@ def _cut(result: ToolResult, limit: int, size: int) -> ToolResult:
     for key, value in result.items():
         if key == "content":
             continue
-        taken = value_size(value)
+        taken = value_size(value, max(left, _ALWAYS_KEPT))
         if taken > max(left, _ALWAYS_KEPT):
             dropped.append(key)
             continue
@@ -110,7 +102,7 @@ def _cut_content(content: Any, limit: int) -> tuple[list[Any], int, list[str]]:
     dropped: list[str] = []
     left = limit
     for block in content if isinstance(content, list) else []:
-        taken = value_size(block)
+        taken = value_size(block, left)
         if taken <= left:
             kept.append(block)
             left -= taken

@@ -84,7 +84,7 @@ class Masker:
                 text = _encode(arguments)
             if len(text) <= MAX_TEXT and not _holds_secret(text.lower(), self._suspicious):
                 return text
-        text = _encode(self._masked(arguments, 0))
+        text = _encode(self._masked(arguments, 0, [MAX_TEXT]))
         return text if len(text) <= MAX_TEXT else _encode({"…": text[:MAX_TEXT]})
 
     def text(self, text: str, limit: int = MAX_TEXT) -> str:
@@ -99,33 +99,36 @@ class Masker:
             return masked
         return f"{masked[:limit]}… ({len(text):,} characters)"
 
-    def _masked(self, value: Any, depth: int) -> Any:
+    def _masked(self, value: Any, depth: int, left: list[int]) -> Any:
+        """`left` is how many more values are looked at: a record has no room for more."""
+        left[0] -= 1
         if isinstance(value, str):
-            return MASK if value in self._exact else self.text(value, _MAX_VALUE)
+            is_known = len(value) <= self._margin and value in self._exact  # hashing a long text takes long
+            return MASK if is_known else self.text(value, _MAX_VALUE)
         if isinstance(value, Mapping):
-            return self._masked_mapping(value, depth)
+            return self._masked_mapping(value, depth, left)
         if isinstance(value, list | tuple):
-            return self._masked_items(value, depth)
+            return self._masked_items(value, depth, left)
         if type(value) is int and not -_LARGEST_INTEGER < value < _LARGEST_INTEGER:
             return f"… an integer of {value.bit_length():,} bits"
         if type(value) not in _PLAIN:
             return f"… a {type(value).__name__}"
         return MASK if self._exact and str(value) in self._exact else value
 
-    def _masked_items(self, value: Sequence[Any], depth: int) -> Any:
-        if depth >= _MAX_DEPTH:
+    def _masked_items(self, value: Sequence[Any], depth: int, left: list[int]) -> Any:
+        if depth >= _MAX_DEPTH or left[0] < 0:
             return f"… {len(value)} items"
-        items = [self._masked(item, depth + 1) for item in value[:_MAX_ITEMS]]
+        items = [self._masked(item, depth + 1, left) for item in value[:_MAX_ITEMS]]
         return items if len(value) <= _MAX_ITEMS else [*items, f"… {len(value) - _MAX_ITEMS} more"]
 
-    def _masked_mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
-        if depth >= _MAX_DEPTH:
+    def _masked_mapping(self, value: Mapping[Any, Any], depth: int, left: list[int]) -> Any:
+        if depth >= _MAX_DEPTH or left[0] < 0:
             return f"… {len(value)} keys"
         masked: dict[str, Any] = {}
         for key, entry in islice(value.items(), _MAX_ITEMS):
             name = str(key)
             hidden = is_secret_key(name) and _holds_something(entry)
-            masked[self.text(name, _MAX_VALUE)] = MASK if hidden else self._masked(entry, depth + 1)
+            masked[self.text(name, _MAX_VALUE)] = MASK if hidden else self._masked(entry, depth + 1, left)
         if len(value) > _MAX_ITEMS:
             masked["…"] = f"{len(value) - _MAX_ITEMS} more"
         return masked

@@ -59,7 +59,7 @@ class _Routes:
 
     async def sign_in(self, request: Request) -> Response:
         try:
-            token = SignInParams.model_validate(read_body(await request.body())).token
+            token = SignInParams.model_validate(await read_body(request)).token
         except ValidationError:
             return failed(UsageError("token: must be a non-empty string."))
         except ToolcribError as error:

@@ -18,7 +18,7 @@ from toolcrib.operations.operation import Invocation, Operation
 from toolcrib.operations.registry import find_operation
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.schema.system_failures import explained
-from toolcrib.serverkit.encoding import encode
+from toolcrib.serverkit.encoding import Excessive, encode, encode_any, is_large, parse_any
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.answers import error_json, status_of, unexpected
 from toolcrib.web.event_stream import EventStream
@@ -44,23 +44,27 @@ async def operate(host: Host, request: Request) -> Response:
     name = request.path_params["operation"]
     try:
         operation = _offered(name)
-        params = operation.read(read_body(await request.body()))
+        params = operation.read(await read_body(request))
     except ToolcribError as error:
         return failed(error)
     if _wants_stream(request):
         return EventStream(_stream(host, operation, params, decider()))
     try:
-        return answer(await _run(host, operation, params, Invocation(from_page=True)))
+        result = await _run(host, operation, params, Invocation(from_page=True))
+        return Response(await encode_any(result), media_type="application/json")
     except ToolcribError as error:
         return failed(error)
 
 
-def read_body(body: bytes) -> Any:
+async def read_body(request: Request) -> Any:
     """Parse a request body strictly; raises `UsageError`."""
+    body = await request.body()
     if not body:
         return {}
     try:
-        value = from_json(body, allow_inf_nan=False)
+        value = await parse_any(body) if is_large(body) else from_json(body, allow_inf_nan=False)
+    except Excessive as error:
+        raise UsageError(f"The body is refused: {error}.") from None
     except ValueError as error:
         raise UsageError(f"The body is not JSON: {error}.") from None
     if not isinstance(value, dict):
@@ -121,6 +125,6 @@ async def _stream(
             if item is _END:
                 return
             kind, value = item
-            yield b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(value))
+            yield b"event: %b\ndata: %b\n\n" % (kind.encode(), await encode_any(value))
     finally:
         await cancel_and_wait(task)

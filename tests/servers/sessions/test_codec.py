@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import UsageError
-from toolcrib.servers.sessions import large
-from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_large, encode, is_large
+from toolcrib.serverkit import large_json as large
+from toolcrib.serverkit.encoding import is_large
+from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_large, encode
 
 REPLY = {"jsonrpc": "2.0", "id": 1, "result": {"text": "é ☃ 😀"}}
 WIRE = json.dumps(REPLY, ensure_ascii=False).encode()

@@ -21,6 +21,7 @@ from toolcrib.gateway.http.exchange import Exchange, resume, stream_changes
 from toolcrib.gateway.http.headers import check_headers, check_parameters
 from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
 from toolcrib.gateway.http.views import ENDPOINT, LISTEN, View, Views
+from toolcrib.serverkit.encoding import SMALL, Excessive, is_large, parse_any
 from toolcrib.serverkit.protocol import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -124,24 +125,50 @@ class Application:
         if admission is None or request.method != "POST":
             self._take_other(admission, request)
             return
+        body = request.body
+        if len(body) > SMALL and is_large(body):
+            self._start(_stream(request, self._take_large(admission, request)), request)
+            return
         try:
-            message = from_json(request.body)
-        except ValueError:
-            answer_refusal(request, 400, Refusal(PARSE_ERROR, "The body is not valid JSON."))
+            message = from_json(body)
+        except ValueError as error:
+            answer_refusal(request, 400, Refusal(PARSE_ERROR, f"The body is not valid JSON: {error}."))
             return
-        if not isinstance(message, dict):
-            answer_refusal(request, 400, Refusal(INVALID_REQUEST, "Send one message per request."))
-            return
-        # A body without the version that its header states is refused as a modern request.
-        version = modern_version(message) or admission.modern_version
-        if version is not None:
-            work = self._answer_modern(admission, message, version, request)
-        else:
-            work = self._answer_legacy(admission, message, request)
+        work = self._work_on(admission, message, request)
         if work is not None:
             # With a name, because asyncio makes one up otherwise.
             request.task = task = self._loop.create_task(work, name="request")
             self._tasks.add(task)
+
+    async def _take_large(self, admission: Admission, request: HttpRequest) -> None:
+        """Parse the body in a thread, and answer."""
+        try:
+            message = await parse_any(request.body)
+        except Excessive as error:
+            refusal = Refusal(INVALID_REQUEST, f"The message is refused: {error}.")
+            answer_refusal(request, 400, refusal, error.request_id)
+        except ValueError as error:
+            answer_refusal(request, 400, Refusal(PARSE_ERROR, f"The body is not valid JSON: {error}."))
+        else:
+            work = self._work_on(admission, message, request)
+            if work is not None:
+                await work
+
+    def _work_on(self, admission: Admission, message: Any, request: HttpRequest) -> _Work | None:
+        """What answers the message; None if it is answered."""
+        if not isinstance(message, dict):
+            answer_refusal(request, 400, Refusal(INVALID_REQUEST, "Send one message per request."))
+            return None
+        # A body without the version that its header states is refused as a modern request.
+        version = modern_version(message) or admission.modern_version
+        if version is not None:
+            return self._answer_modern(admission, message, version, request)
+        return self._answer_legacy(admission, message, request)
+
+    def _start(self, work: _Work, request: HttpRequest) -> None:
+        request.task = task = self._loop.create_task(work, name="request")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self, patience: float) -> None:
         """Let running requests finish for so many seconds, then stop."""
@@ -238,9 +265,7 @@ class Application:
             request.say(409, "This session already has a stream.")
             return
         work = stream_changes(session, request) if found is None else resume(*found, request)
-        request.task = task = self._loop.create_task(_stream(request, work), name="request")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._start(_stream(request, work), request)
 
     def _end_session(self, view: View, request: HttpRequest) -> None:
         session = view.sessions.find(request.headers.get(SESSION_ID))

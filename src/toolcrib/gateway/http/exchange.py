@@ -14,9 +14,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from toolcrib.errors import PeerError
-from toolcrib.gateway.http.request import JSON, Header, HttpRequest
+from toolcrib.gateway.http.request import JSON, PIECE, Header, HttpRequest
 from toolcrib.gateway.http.sessions import MAX_QUEUED, HttpSession, Queue, ResumableStream
-from toolcrib.gateway.wire import ClientRequests, encode
+from toolcrib.gateway.wire import ClientRequests, encode_any
 from toolcrib.serverkit.protocol import METHOD_NOT_FOUND, Message
 
 logger = logging.getLogger(__name__)
@@ -110,14 +110,18 @@ class Exchange:
                 request.connection.remind(STREAM_AFTER, self.stream)
             self._answer = answer = await answering
             self._done = True
-            if self._sending is None and answer is not None:
-                status = 200 if "result" in answer else status_of(answer, modern=self._modern)
-                request.answer(status, encode(answer), JSON, self._headers)
-            elif self._sending is None:
-                request.answer(202, headers=self._headers)
-            else:
+            body = b"" if self._sending is not None or answer is None else await encode_any(answer)
+            if self._sending is not None:  # perhaps begun while a large answer was encoded
                 self._wake()
                 await self._sending
+            elif answer is None:
+                request.answer(202, headers=self._headers)
+            else:
+                status = 200 if "result" in answer else status_of(answer, modern=self._modern)
+                if len(body) <= PIECE:
+                    request.answer(status, body, JSON, self._headers)
+                else:
+                    await request.answer_large(status, body, JSON, self._headers)
         except asyncio.CancelledError:
             if self._sending is not None:
                 self._sending.cancel()
@@ -139,10 +143,10 @@ class Exchange:
             await request.send(kept.opening())
         while not request.gone and not (self._interrupted and kept is not None):
             if unsent:
-                await request.send(encoded(unsent.popleft()))
+                await request.send(await encoded(unsent.popleft()))
             elif self._done:
                 if self._answer is not None:
-                    await request.send(encoded(self._answer))
+                    await request.send(await encoded(self._answer))
                 if kept is not None:
                     kept.finish()
                 break
@@ -156,11 +160,11 @@ class Exchange:
         """Keep further messages until the client comes back for them."""
         while unsent or not self._done:
             while unsent:
-                kept.add(unsent.popleft())
+                await kept.add(unsent.popleft())
             if not self._done:
                 await self._woken()
         if self._answer is not None:
-            kept.add(self._answer)
+            await kept.add(self._answer)
         kept.finish()
 
     async def _woken(self, within: float | None = None) -> bool:
@@ -182,9 +186,9 @@ class Exchange:
             self._wakeup.set_result(woken)
 
 
-def event(message: Message) -> bytes:
+async def event(message: Message) -> bytes:
     """A message as an event of a stream."""
-    return b"event: message\ndata: " + encode(message) + b"\n\n"
+    return b"event: message\ndata: %b\n\n" % await encode_any(message)
 
 
 def status_of(answer: Message, *, modern: bool) -> int:
@@ -235,4 +239,4 @@ async def _send_queue(queue: Queue, request: HttpRequest) -> None:
         waiting.cancel()
         if message is None:
             return
-        await request.send(event(message) if message else COMMENT)
+        await request.send(await event(message) if message else COMMENT)

@@ -17,6 +17,8 @@ TEXT = b"text/plain; charset=utf-8"
 BUSY = -32000
 """The JSON-RPC code of a request that may be sent again later."""
 
+PIECE = 256 * 1024
+"""Bytes passed to the transport at once: it copies what it cannot send yet."""
 _STATUS = {status.value: f"{status.value} {status.phrase}".encode() for status in HTTPStatus}
 
 
@@ -139,6 +141,15 @@ class HttpRequest:
             self.connection.write(head if self.method == "HEAD" else head + body)
         self.connection.answered(self)
 
+    async def answer_large(
+        self, status: int, body: bytes, kind: bytes = JSON, headers: Iterable[Header] = ()
+    ) -> None:
+        """Send a complete response, as fast as the client reads it."""
+        length = (b"content-length", str(len(body)).encode())
+        self.open_stream(((b"content-type", kind), length, *headers), status, sized=True)
+        await self.send(body)
+        self.end_stream()
+
     def say(self, status: int, text: str, *headers: Header, close: bool = False) -> None:
         """Respond with plain text."""
         self.answer(status, text.encode(), TEXT, headers, close=close)
@@ -161,7 +172,10 @@ class HttpRequest:
 
     async def send(self, part: bytes) -> None:
         """Send one part; waits while the client does not read, and does nothing after it disconnected."""
-        if not self.gone:
+        if len(part) > PIECE:
+            for start in range(0, len(part), PIECE):
+                await self.send(part[start : start + PIECE])
+        elif not self.gone:
             self.connection.write(b"%x\r\n%b\r\n" % (len(part), part) if self._chunked else part)
             await self.connection.drained()
 

@@ -17,7 +17,7 @@ from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.identity import session_of
-from toolcrib.gateway.wire import ClientRequests, encode
+from toolcrib.gateway.wire import ClientRequests, encode_any
 from toolcrib.serverkit.protocol import Message
 
 MAX_QUEUED = 1000
@@ -48,10 +48,11 @@ class ResumableStream:
         """The event that opens the stream."""
         return f"id: {self.id}.0\nretry: {RETRY_MS}\ndata:\n\n".encode()
 
-    def add(self, message: Message) -> bytes:
-        """Encode and keep the next event."""
+    async def add(self, message: Message) -> bytes:
+        """Encode and keep the next event; only one is added at a time."""
+        body = await encode_any(message)
         number = len(self._events) + 1
-        event = b"event: message\nid: %b.%d\ndata: %b\n\n" % (self.id.encode(), number, encode(message))
+        event = b"event: message\nid: %b.%d\ndata: %b\n\n" % (self.id.encode(), number, body)
         self._bytes += len(event)
         self._events.append(event if self.is_complete else b"")
         if not self.is_complete:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from toolcrib.servers.transport import MAX_MESSAGE_BYTES
 
 _BOM = b"\xef\xbb\xbf"
+_DATA = b"data: "
+_LONG = 1024 * 1024
 
 
 class EventTooLarge(ValueError):
@@ -51,6 +53,9 @@ class EventStreamReader:
         rest = b"" if chunk.endswith((b"\r", b"\n")) else lines.pop()
         events: list[ServerSentEvent] = []
         for line in lines:
+            if self._line_bytes > _LONG and self._line[0].startswith(_DATA):
+                self._take_long_data(line)
+                continue
             event = self._take_line(self._whole_line(line))
             if event is not None:
                 events.append(event)
@@ -81,6 +86,16 @@ class EventStreamReader:
             line = line.removeprefix(_BOM)
         return line
 
+    def _take_long_data(self, end: bytes) -> None:
+        """The end of a long line of data, which is copied only once."""
+        self._line[0] = self._line[0][len(_DATA) :]
+        self._event_bytes += self._line_bytes + len(end)
+        self._data.append(b"".join([*self._line, end]))
+        self._line.clear()
+        self._line_bytes = 0
+        self._at_start = False
+        self._check_size(0)
+
     def _take_line(self, line: bytes) -> ServerSentEvent | None:
         if not line:
             return self._dispatch()
@@ -106,7 +121,7 @@ class EventStreamReader:
         # Only now: an incomplete event must be sent again.
         if self._id is not None:
             self.last_event_id = self._id or None
-        data = b"\n".join(self._data)
+        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         event = ServerSentEvent(self._type or "message", data) if data else None
         self._type = ""
         self._data.clear()

@@ -30,7 +30,7 @@ from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEv
 from toolcrib.servers.remote.listener import Listener, Reconnect
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.caller_context import relayed_client
-from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode
+from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode_any
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 
 if TYPE_CHECKING:
@@ -92,6 +92,10 @@ class HttpLink:
     def pid(self) -> int | None:
         """None: the server is remote."""
         return None
+
+    @property
+    def throttled(self) -> float:
+        return self._share.throttled if self._older is None else self._older.throttled
 
     async def send(self, message: Message) -> None:
         """POST a message; for a request, returns when its answer is in the inbox."""
@@ -165,11 +169,12 @@ class HttpLink:
 
     async def _exchange(self, message: Message) -> None:
         headers = _POST_HEADERS | self._conversation.headers_for(message)
+        body = await encode_any(message)
         exchange = _Exchange(message, resumable=not self._conversation.modern)
         self._exchanges[exchange.id] = exchange
         try:
             async with exchange.waiting:
-                async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+                async with self._endpoint.exchange("POST", headers, body) as response:
                     await self._take_answer(response, exchange)
                 while not exchange.answered:
                     _release_client(exchange)
@@ -272,7 +277,7 @@ class HttpLink:
 
     async def _notify(self, message: Message) -> None:
         headers = _POST_HEADERS | self._conversation.headers_for(message)
-        async with self._endpoint.exchange("POST", headers, encode(message)) as response:
+        async with self._endpoint.exchange("POST", headers, await encode_any(message)) as response:
             if response.status_code < 300:
                 if content_type(response) != "text/event-stream":
                     await self._endpoint.body(response, self._context.max_message_bytes)

@@ -17,7 +17,7 @@ from toolcrib.servers.remote.conversation import is_reply, is_request, is_same_i
 from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.sessions.codec import encode
+from toolcrib.servers.sessions.codec import encode_any
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 from toolcrib.tasks import cancel_and_wait
 
@@ -52,6 +52,10 @@ class SseLink:
         self._reading = asyncio.ensure_future(self._hearing)
         await self._address
 
+    @property
+    def throttled(self) -> float:
+        return self._share.throttled
+
     async def send(self, message: Message) -> None:
         """POST a message; the answer arrives on the stream."""
         if self._over:
@@ -66,7 +70,8 @@ class SseLink:
 
     async def _post(self, message: Message) -> None:
         url = self._address.result()
-        async with self._endpoint.exchange("POST", _POST_HEADERS, encode(message), url=url) as response:
+        body = await encode_any(message)
+        async with self._endpoint.exchange("POST", _POST_HEADERS, body, url=url) as response:
             if response.status_code < 300:
                 await self._endpoint.body(response, self._context.max_message_bytes)
                 return

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.encoding import HEAVY, MAX_HANDED_ON, SMALL, is_large, weight
 from toolcrib.servers.transport import Message
 
 _OPENING = r'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:'
@@ -27,16 +28,11 @@ _ATTEMPTS = 64
 _LARGE_ATTEMPTS = 2
 _LONGEST_PREFIX = 64 * 1024
 """How far into a large line the start of a message is searched."""
-SMALL = 32 * 1024
-"""Lines up to this size are always parsed at once: ten milliseconds if they are nothing but brackets."""
-_MANY_BYTES = 1024 * 1024
-_MANY_VALUES = 8_000
 MAX_VALUES = 1_000_000
 """In one message; twenty thousand tools have about half of that."""
-MAX_RESULT_VALUES = 100_000
-"""In a result that is handed on: a hundred thousand take some 25 milliseconds to encode."""
 MAX_BATCH = 1000
 """Messages in one line."""
+_FEW = 8
 _BOM = b"\xef\xbb\xbf"
 _DECODER = json.JSONDecoder()
 PARSE_ERROR = -32700
@@ -60,8 +56,8 @@ class NotAMessage(ValueError):
         """CPU time that a thread used to find out."""
 
 
-class _TooManyValues(Exception):
-    """The message has more values than are accepted."""
+class _Refused(Exception):
+    """The answer is valid, and more than is accepted."""
 
 
 class Measured(dict[str, Any]):
@@ -69,7 +65,7 @@ class Measured(dict[str, Any]):
 
     wire_bytes = 0
     many_values = False
-    """Whether it has more than `MAX_RESULT_VALUES`."""
+    """Whether it has more than `MAX_HANDED_ON`."""
 
 
 def encode(message: Message) -> bytes:
@@ -78,6 +74,34 @@ def encode(message: Message) -> bytes:
         return to_json(message, inf_nan_mode="null")
     except ValueError:  # lone surrogates, or nested too deeply
         return _encode_slowly(message)
+
+
+def encode_light(message: Message) -> bytes | None:
+    """Like `encode`; None for a message that is so large that it would hold the event loop."""
+    params = message.get("params") or {}
+    arguments = params.get("arguments")
+    plain = type(arguments) is dict and len(arguments) <= _FEW and len(params) <= _FEW
+    # The usual call has a few short values, and saves a function call.
+    for name, value in arguments.items() if plain else ():
+        kind = type(value)
+        if kind is not int and kind is not bool and (kind is not str or len(value) + len(name) > SMALL):
+            plain = False
+            break
+    if not plain and weight(message) > HEAVY:
+        return None
+    try:
+        return to_json(message, inf_nan_mode="null")
+    except ValueError:
+        return _encode_slowly(message)
+
+
+async def encode_any(message: Message) -> bytes:
+    """Like `encode`; a large message is encoded in a thread."""
+    if weight(message) <= HEAVY:
+        return encode(message)
+    from toolcrib.serverkit.large_json import encode_large  # rarely needed
+
+    return await asyncio.to_thread(encode_large, message, encode)
 
 
 def decode(line: bytes | bytearray) -> list[Message]:
@@ -93,13 +117,6 @@ def decode(line: bytes | bytearray) -> list[Message]:
     return _messages_among(value)
 
 
-def is_large(line: bytes | bytearray) -> bool:
-    """Whether `decode` could block the event loop for more than about ten milliseconds."""
-    if len(line) <= SMALL:
-        return False
-    return len(line) > _MANY_BYTES or sum(map(line.count, (b",", b"[", b"{"))) > _MANY_VALUES
-
-
 async def decode_any(line: bytes | bytearray) -> list[Message]:
     """Like `decode`; a large line is parsed in a thread."""
     return (await decode_timed(line))[0]
@@ -107,13 +124,13 @@ async def decode_any(line: bytes | bytearray) -> list[Message]:
 
 async def decode_timed(line: bytes | bytearray) -> tuple[list[Message], float]:
     """Like `decode_any`, with the CPU time that a thread used."""
-    return await asyncio.to_thread(_timed, bytes(line)) if is_large(line) else (decode(line), 0.0)
+    return await asyncio.to_thread(_timed, line) if is_large(line) else (decode(line), 0.0)
 
 
-def _timed(line: bytes) -> tuple[list[Message], float]:
+def _timed(line: bytes | bytearray) -> tuple[list[Message], float]:
     began = time.thread_time()
     try:
-        return decode_large(line), time.thread_time() - began
+        return decode_large(bytes(line)), time.thread_time() - began
     except NotAMessage as error:
         error.seconds = time.thread_time() - began
         raise
@@ -121,24 +138,29 @@ def _timed(line: bytes) -> tuple[list[Message], float]:
 
 def decode_large(line: bytes) -> list[Message]:
     """Like `decode`, in short steps that let other threads run."""
-    from toolcrib.servers.sessions.large import free, has_more_values, read_large  # rarely needed
+    from toolcrib.serverkit import large_json  # rarely needed
 
     data = line.removeprefix(_BOM)
     try:
-        value, end = read_large(data)
+        value, end = large_json.read_large(data)
     except UnicodeDecodeError:
         return decode_large(_as_utf8(data))
     except ValueError as error:
         return _messages_of_malformed(data, _objects_in_large(data), error)
-    if len(line) > MAX_VALUES and has_more_values(value, MAX_VALUES):
-        free(value)
-        return _messages_of_malformed(data, [], _TooManyValues())
+    refused = ""
+    if len(line) > MAX_VALUES and large_json.has_more_values(value, MAX_VALUES):
+        refused = f"more than {MAX_VALUES:,} values"
+    elif (where := large_json.long_number(value)) is not None:
+        refused = f"a number of more than {large_json.MAX_DIGITS} digits at {where}"
+    if refused:
+        large_json.free(value)
+        return _messages_of_malformed(data, [], _Refused(refused))
     if data[end : end + SMALL].strip():
         return _messages_among([value, *_objects_in_large(data[end:])])
     try:
         return [_measured(message, len(line)) for message in _messages_among(value)]
     except NotAMessage:
-        free(value)
+        large_json.free(value)
         raise
 
 
@@ -183,8 +205,8 @@ def _messages_of_malformed(line: bytes, found: list[Any], error: Exception) -> l
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, _TooManyValues):
-        return f"The answer has more than {MAX_VALUES:,} values, which is refused."
+    if isinstance(error, _Refused):
+        return f"The answer has {error}, which is refused."
     reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
     return f"The answer is not valid JSON: {reason}."
 
@@ -216,7 +238,7 @@ def _objects_in(text: str) -> Iterator[Any]:
 
 def _objects_in_large(data: bytes) -> list[Any]:
     """Messages after a short text, in a line too large to search completely."""
-    from toolcrib.servers.sessions.large import read_large
+    from toolcrib.serverkit.large_json import read_large
 
     start, found = 0, []
     large_opening = re.compile(_OPENING.encode())
@@ -241,14 +263,14 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _measured(message: Message, size: int) -> Message:
-    from toolcrib.servers.sessions.large import has_more_values
+    from toolcrib.serverkit.large_json import has_more_values
 
     result = message.get("result")
     if not isinstance(result, dict):
         return message
     measured = Measured(result)
     measured.wire_bytes = size
-    measured.many_values = size > MAX_RESULT_VALUES and has_more_values(result, MAX_RESULT_VALUES)
+    measured.many_values = size > MAX_HANDED_ON and has_more_values(result, MAX_HANDED_ON)
     return {**message, "result": measured}
 
 
@@ -257,12 +279,19 @@ def _is_request(value: dict[str, Any]) -> bool:
     return "method" in value and "id" in value
 
 
-def _encode_slowly(message: Message) -> bytes:
+def _encode_slowly(message: Any) -> bytes:
     try:
-        finite = json.loads(json.dumps(message), parse_constant=lambda name: None)
-        return json.dumps(finite, separators=(",", ":")).encode()
+        return _dumps(message).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
             f"Not valid as JSON: {error}.",
             hint="Use text, numbers, true, false, null, lists and objects with text keys.",
         ) from None
+
+
+def _dumps(message: Any) -> str:
+    try:
+        return json.dumps(message, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # NaN, or a circle
+        finite = json.loads(json.dumps(message), parse_constant=lambda name: None)
+        return json.dumps(finite, separators=(",", ":"))

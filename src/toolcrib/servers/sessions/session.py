@@ -18,10 +18,11 @@ from typing import Any
 from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
+from toolcrib.serverkit.encoding import MAX_HANDED_ON
 from toolcrib.serverkit.readiness import READY, Lack, read_lack
 from toolcrib.servers.processes.exit_errors import slow_start_hint
 from toolcrib.servers.sessions.caller_context import relayed_client
-from toolcrib.servers.sessions.codec import MAX_RESULT_VALUES, Measured
+from toolcrib.servers.sessions.codec import Measured
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
@@ -175,11 +176,11 @@ class Session:
 
     async def _too_many_values(self, result: Measured) -> PeerError:
         """The reason; frees the result beside the loop."""
-        from toolcrib.servers.sessions.large import free  # rarely needed
+        from toolcrib.serverkit.large_json import free  # rarely needed
 
         await asyncio.to_thread(free, result)
         return PeerError(
-            f"{self.server} answered with more than {MAX_RESULT_VALUES:,} values, which is refused.",
+            f"{self.server} answered with more than {MAX_HANDED_ON:,} values, which is refused.",
             code=INTERNAL_ERROR,
             hint="Request less, one part at a time, or as a single text.",
         )

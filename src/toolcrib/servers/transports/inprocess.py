@@ -179,6 +179,10 @@ class SdkLink:
         self._share = ServerShare(context)
         self._expected = 0
 
+    @property
+    def throttled(self) -> float:
+        return self._share.throttled
+
     async def send(self, message: Message) -> None:
         import anyio
         from mcp.shared.message import SessionMessage

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.config.sections import Section, full_text, named_texts, text, texts
 from toolcrib.errors import ConnectionLost, NotDelivered, ToolcribError
+from toolcrib.serverkit.encoding import SMALL, is_large
 from toolcrib.servers.flow import CALM, THREAD_WEIGHT, FlowMeter
 from toolcrib.servers.processes import spawning
 from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong
 from toolcrib.servers.processes.exit_errors import exit_error
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
 from toolcrib.servers.processes.termination import end_group
-from toolcrib.servers.sessions.codec import SMALL, NotAMessage, decode, decode_timed, encode, is_large
+from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_timed, encode_any, encode_light
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ SLICE = 0.001
 """Seconds of work before others get their turn: the fastest calls take a fifth of it."""
 REPLY = 0.0002
 """Seconds that answering a request of the server takes, in a task of its own."""
+LARGE_WRITE = 1024 * 1024
+"""Bytes of a line that are written at once: the transport copies what the pipe does not take."""
 EXIT_GRACE = 0.2
 """Seconds after a process's end in which its last output may still arrive."""
 LONGEST_JUNK = 2 * LONGEST_LINE
@@ -65,6 +68,8 @@ class StdioLink:
         self._cutter = LineCutter(self._on_line, context.max_message_bytes)
         self._child: Child | None = None
         self._writable: asyncio.Future[None] | None = None
+        self._writing = asyncio.Lock()
+        """Held while a line is written in pieces."""
         self._lost = False
         self._spoke = False
         self._waiting: deque[bytes | bytearray] | None = None
@@ -92,27 +97,47 @@ class StdioLink:
         """Also the id of its process group."""
         return self._child.pid if self._child is not None else None
 
+    @property
+    def throttled(self) -> float:
+        return self._meter.throttled
+
     async def send(self, message: Message) -> None:
         """Write one line, waiting until the child reads."""
+        line = await encode_any(message)
+        async with self._writing:
+            stdin = await self._usable_input()
+            if "id" in message and "method" in message:
+                self._expected += 1
+            written = 0
+            try:
+                while len(line) - written > LARGE_WRITE:
+                    stdin.write(line[written : written + LARGE_WRITE])
+                    written += LARGE_WRITE
+                    await self._usable_input()
+            finally:  # a cancelled sender must not leave half a line
+                stdin.write(line[written:] + b"\n")
+
+    async def _usable_input(self) -> asyncio.WriteTransport:
         while self._writable is not None and not self._lost:
             await asyncio.shield(self._writable)
         stdin = self._child.input if self._child is not None else None
         if self._lost or stdin is None or stdin.is_closing():
             raise NotDelivered(f"{self._context.server} no longer reads its input.")
-        if "id" in message and "method" in message:
-            self._expected += 1
-        stdin.write(encode(message) + b"\n")
+        return stdin
 
     def post(self, message: Message) -> bool:
-        """Write one line if the pipe has room."""
-        if self._writable is not None or self._lost or self._child is None:
+        """Write one line if the pipe has room and the message is not large."""
+        if self._writable is not None or self._lost or self._child is None or self._writing.locked():
             return False
         stdin = self._child.input
         if stdin is None or stdin.is_closing():
             return False
+        line = encode_light(message)
+        if line is None:
+            return False
         if "id" in message and "method" in message:
             self._expected += 1
-        stdin.write(encode(message) + b"\n")
+        stdin.write(line + b"\n")
         return not stdin.is_closing()  # a broken pipe has taken nothing
 
     async def adopt(self, process: subprocess.Popen[bytes]) -> None:
@@ -229,7 +254,7 @@ class StdioLink:
             self._give_hints(data)
 
     def _give_hints(self, data: bytes | bytearray) -> None:
-        for hint in self.hints.of(bytes(data)) if self.hints is not None else ():
+        for hint in self.hints.of(bytes(data[:LONGEST_JUNK])) if self.hints is not None else ():
             self.log.line(hint)
 
     def closed(self, stream: str) -> None:

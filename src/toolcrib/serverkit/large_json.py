@@ -1,4 +1,4 @@
-"""Parses one large JSON value in small steps, in a thread beside the event loop.
+"""Parses and writes one large JSON value in small steps, in a thread beside the event loop.
 
 A JSON parser in C holds the GIL while it runs: 50 MB of short values take more than a second, even in a
 thread. Here no step takes more than a few milliseconds, and other threads run in between.
@@ -17,6 +17,17 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from toolcrib.serverkit.encoding import (
+    MAX_HANDED_ON,
+    Excessive,
+    Unencodable,
+    encode,
+    weight,
+)
+
+MAX_DIGITS = 100
+"""Of a number in a large message: reading and writing a number takes the square of its length."""
+_TOO_LONG = 10**MAX_DIGITS
 WINDOW = 64 * 1024
 """Bytes parsed in one step: twenty milliseconds if they are nothing but brackets."""
 STRING_STEP = 1024 * 1024
@@ -47,6 +58,41 @@ def read_large(data: bytes, start: int = 0) -> tuple[Any, int]:
             raise ValueError("the value is nested too deeply") from None
         raise
     return value, reader.position()
+
+
+def parse_large(data: bytes) -> Any:
+    """The value in a large message of a client; raises `Excessive` or another `ValueError`."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    value, end = read_large(data)
+    reason = ""
+    if data[end : end + WINDOW].strip():
+        reason = "there is text after the message"
+    elif has_more_values(value, MAX_HANDED_ON):
+        reason = f"it has more than {MAX_HANDED_ON:,} values; send less at once, or as one text"
+    elif (where := long_number(value)) is not None:
+        reason = f"the number at {where} has more than {MAX_DIGITS} digits; send it as a text"
+    if not reason:
+        return value
+    request_id = value.get("id") if isinstance(value, dict) else None
+    free(value)
+    raise Excessive(reason, request_id if isinstance(request_id, str | int) else None)
+
+
+def long_number(value: Any) -> str | None:
+    """Where the first number of too many digits is, as `params.rows[3]`; None if there is none."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if type(value) is list else ()
+    for key, one in members:
+        kind = type(one)
+        if kind is int:
+            if -_TOO_LONG < one < _TOO_LONG:
+                continue
+            inner: str | None = ""
+        else:
+            inner = long_number(one) if kind in (dict, list) else None
+        if inner is not None:
+            step = f"[{key}]" if type(value) is list else str(key)[:100]
+            return step + (f".{inner}" if inner and inner[0] != "[" else inner)
+    return None
 
 
 def has_more_values(value: Any, most: int) -> bool:
@@ -283,3 +329,65 @@ def _string(body: bytes) -> str:
     if not isinstance(value, str):
         raise ValueError("no string")
     return value
+
+
+_PIECE = 32 * 1024
+"""The weight of what is written in one step."""
+Encode = Callable[[Any], bytes]
+
+
+def encode_large(value: Any, encode: Encode = encode, end: bytes = b"") -> bytes:
+    """The value as JSON, in short steps that let other threads run; `encode` writes each small part."""
+    try:
+        return b"".join((*_pieces(value, encode), end))
+    except RecursionError:
+        raise Unencodable("it is nested too deeply") from None
+
+
+def _pieces(value: Any, encode: Encode) -> Iterator[bytes]:
+    if weight(value, _PIECE) <= _PIECE or not isinstance(value, str | dict | list | tuple):
+        yield encode(value)
+        return
+    if isinstance(value, str):
+        yield from _pieces_of_text(value, encode)
+        return
+    before, end = (b"{", b"}") if isinstance(value, dict) else (b"[", b"]")
+    for group in _groups(value):
+        yield before
+        before = b","
+        if len(group) > 1:
+            yield encode(group)[1:-1]
+        elif isinstance(group, dict):
+            ((key, one),) = group.items()
+            yield from _pieces(str(key), encode)
+            yield b":"
+            yield from _pieces(one, encode)
+        else:
+            yield from _pieces(group[0], encode)
+    yield end
+
+
+def _pieces_of_text(text: str, encode: Encode) -> Iterator[bytes]:
+    yield b'"'
+    start = 0
+    while start < len(text):
+        end = start + _PIECE
+        end += "\ud800" <= text[end - 1 : end] <= "\udbff"  # the other half of its pair may follow
+        yield encode(text[start:end])[1:-1]
+        start = end
+    yield b'"'
+
+
+def _groups(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[dict[Any, Any] | list[Any]]:
+    """The members of a container, as many together as one step takes."""
+    make: Any = dict if isinstance(value, dict) else list
+    group: list[Any] = []
+    left = _PIECE
+    for member in value.items() if isinstance(value, dict) else value:
+        size = weight(member, _PIECE)
+        if group and size > left:
+            yield make(group)
+            group, left = [], _PIECE
+        group.append(member)
+        left -= size
+    yield make(group)
