@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -304,3 +306,76 @@ async def until_pending(host, server: str) -> None:
         while not session.busy:  # noqa: ASYNC110 - it is not told, and comes within a few turns of the loop
             await asyncio.sleep(0)
         await session.check(timeout=60)  # answered in order: the call before it was read
+
+
+FLOODS_FIRST = """
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
+        continue
+    result = {}
+    if message["method"] == "initialize":
+        about = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "eager", "version": "1"}}
+        result = {**about, "capabilities": {"tools": {}}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}
+    elif message["method"] == "tools/call":
+        for number in range(30_000):
+            sys.stdout.write('{"jsonrpc":"2.0","id":"%d","method":"ping"}\\n' % number)
+        result = {"content": []}
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\\n")
+    sys.stdout.flush()
+"""
+
+
+async def test_a_call_that_times_out_because_its_server_is_throttled_says_so(crib, tmp_path):
+    program = tmp_path / "eager.py"
+    program.write_text(FLOODS_FIRST)
+    crib.entry("eager", {"command": sys.executable, "args": [str(program)], "timeouts": {"call": 3}})
+    async with crib.open() as host:
+        await host.ready()
+        with pytest.raises(CallTimeout, match=r"within 3 s: .*throttled for [\d.]+ s") as late:
+            await host.call("eager__say", {})
+    assert "toolcrib logs eager" in late.value.hint
+
+
+async def test_a_remote_call_that_times_out_because_its_server_is_throttled_says_so(crib):
+    calls = []
+
+    async def answer(reader, writer):
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await answer_all(reader, writer)
+        writer.close()
+
+    async def answer_all(reader, writer):
+        while (head := await reader.readuntil(b"\r\n\r\n")).startswith(b"POST"):
+            size = int(re.search(rb"content-length: (\d+)", head.lower())[1])
+            message = json.loads(await reader.readexactly(size))
+            if "id" not in message:
+                writer.write(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+                continue
+            about = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "eager", "version": "1"}}
+            result = {"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}
+            if message["method"] == "initialize":
+                result = {**about, "capabilities": {"tools": {}}}
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+            if message["method"] == "tools/call":
+                calls.append(message)
+                notice = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"x"}}\n\n'
+                for _ in range(300):
+                    writer.write(notice * 500)
+                    await writer.drain()
+            reply = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+            writer.write(b"data: " + json.dumps(reply).encode() + b"\n\n")
+            break
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    crib.entry("eager", {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "timeouts": {"call": 5}})
+    async with server, crib.open() as host:
+        await host.ready()
+        with pytest.raises(CallTimeout, match=r"within 5 s: .*throttled for [\d.]+ s"):
+            await host.call("eager__say", {})
+    assert calls

@@ -108,6 +108,14 @@ class Link(Protocol):
         """
 
 
+class MeteredLink(Link, Protocol):
+    """A link that pauses a server which sends too much."""
+
+    @property
+    def throttled(self) -> float:
+        """For how many seconds the server has been read slowly; 0 if it does not send too much."""
+
+
 class PromptLink(Link, Protocol):
     """A link that can often send without waiting, which needs no timeout."""
 

@@ -123,10 +123,7 @@ class Peer:
                     result = await future
         except TimeoutError:
             self._abandon(request_id, "timed out", cancellable)
-            raise CallTimeout(
-                f"{self._server} did not answer {method} within {timeout:g} s.",
-                hint="Raise the server's call timeout, or check its log.",
-            ) from None
+            raise self._timed_out(method, timeout, getattr(link, "throttled", 0.0)) from None
         except asyncio.CancelledError:
             self._abandon(request_id, "cancelled", cancellable)
             raise
@@ -141,6 +138,16 @@ class Peer:
                 f"{self._server} answered {method} with a result that is not an object.", code=INTERNAL_ERROR
             )
         return result
+
+    def _timed_out(self, method: str, timeout: float | None, throttled: float) -> CallTimeout:
+        late = f"{self._server} did not answer {method} within {timeout:g} s"
+        if not throttled:
+            return CallTimeout(f"{late}.", hint="Raise the server's call timeout, or check its log.")
+        return CallTimeout(
+            f"{late}: it sends too much that nobody asked for, and has been throttled for {throttled:.1f} s. "
+            "The answer may be behind the rest of its output.",
+            hint=f"Check what it sends with `toolcrib logs {self._server}`, and report it to its author.",
+        )
 
     async def notify(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0
