@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.host import restoring_on_full_disk, serving_on_full_disk
+from tests.host import backing_up_on_full_disk, restoring_on_full_disk, serving_on_full_disk
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="The small disk is one of Linux.")
 SIZE = 64 * 1024 * 1024
@@ -53,3 +53,21 @@ def test_a_host_on_a_full_disk_reports_it_and_stores_its_changes_later(tmp_path:
     assert "not stored yet" in told["added"]
     assert "toolcrib doctor" in told["added"]
     assert told["rules"] == told["rules later"] == ["deny"]
+
+
+def test_a_full_home_is_saved_to_another_disk_and_a_full_target_is_named(tmp_path: Path) -> None:
+    disk, elsewhere = tmp_path / "disk", tmp_path / "elsewhere"
+    disk.mkdir()
+    elsewhere.mkdir()
+    [told] = on_small_disk(backing_up_on_full_disk, disk, str(elsewhere))
+
+    assert told["saved"] == ""
+    assert (elsewhere / "full.zip").exists()
+    assert f"cannot be made: {disk}: No space left on device" in told["refused"]
+    assert f"The disk of {disk} has 0.0 MB left." in told["refused"]
+    assert told["left"] == ["home"]
+    assert f"{disk}/home/data/toolcrib.db cannot be used: its disk is full." in told["opened"]
+    assert (
+        "0.0 MB left. Free at least 16 MB; nothing was lost. To save the data: toolcrib backup"
+        in told["opened"]
+    )

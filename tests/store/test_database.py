@@ -127,7 +127,7 @@ async def test_a_file_that_is_no_database_is_refused_with_a_way_out(tmp_path: Pa
         async with open_database(path):
             pass
 
-    assert "move it away" in caught.value.hint
+    assert "toolcrib restore FILE" in caught.value.hint
     assert path.read_bytes() == content
 
 

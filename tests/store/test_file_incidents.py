@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -13,7 +14,8 @@ import pytest
 from toolcrib.errors import ConfigError
 from toolcrib.store import database as database_module
 from toolcrib.store.connection import Connection
-from toolcrib.store.database import Database, incident_file, open_database
+from toolcrib.store.database import Database, open_database
+from toolcrib.store.incidents import incident_file, unconfirmed
 
 
 def _delete(path: Path) -> None:
@@ -150,7 +152,7 @@ async def test_a_database_of_another_program_is_refused_and_not_changed(path: Pa
     with pytest.raises(ConfigError, match="another program") as caught:
         async with open_database(path):
             pass
-    assert "Move it elsewhere" in caught.value.hint
+    assert "TOOLCRIB_HOME" in caught.value.hint
     assert path.read_bytes() == before
 
 
@@ -160,3 +162,61 @@ async def test_an_empty_file_is_reported_when_it_is_opened(path: Path) -> None:
     async with open_database(path) as database:
         assert "was empty" in str(database.incident)
     assert "was empty" in incident_file(path).read_text()
+
+
+async def _opened(path: Path) -> None:
+    async with open_database(path) as database:
+        await database.run(_note_call)
+
+
+def _note_call(connection: Connection) -> None:
+    connection.execute("PRAGMA user_version").fetchone()
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other") / path.name
+    other.parent.mkdir()
+    asyncio.run(_opened(other))
+    _delete(path)
+    shutil.copy(other, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"), [(_put_empty, "empty"), (_delete, "missing"), (_replace, "replaced")]
+)
+async def test_a_database_changed_while_no_host_ran_is_reported_until_it_is_confirmed(
+    path: Path, change: Callable[[Path], None], what: str
+) -> None:
+    await _opened(path)
+    await _opened(path)
+    assert unconfirmed(path) is None
+    await asyncio.to_thread(change, path)
+
+    for _ in range(3):
+        await _opened(path)
+        incident, advice = unconfirmed(path) or ("", "")
+        assert f"was {what}" in incident
+        assert "toolcrib restore FILE" in advice
+    assert len(incident_file(path).read_text().splitlines()) == 1
+
+    incident_file(path).unlink()
+    await _opened(path)
+    assert unconfirmed(path) is None
+
+
+async def test_the_last_copy_is_offered(path: Path) -> None:
+    await _opened(path)
+    copy = path.parent / "backups" / "toolcrib-v9-20260101T000000.db"
+    copy.parent.mkdir()
+    shutil.copy(path, copy)
+    _delete(path)
+    await _opened(path)
+
+    incident, advice = unconfirmed(path) or ("", "")
+
+    assert "was missing" in incident
+    assert f"cp {copy} {path}" in advice
+    _delete(path)
+    shutil.copy(copy, path)
+    await _opened(path)
+    assert unconfirmed(path) is None

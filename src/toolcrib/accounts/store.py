@@ -122,8 +122,8 @@ class AccountStore:
     def _read(self) -> dict[str, Account]:
         try:
             data = json.loads(self.file.read_bytes())
-            if data["version"] != VERSION:
-                raise ValueError("written by a newer version")
+            if data["version"] > VERSION:
+                raise ConfigError(f"{self.file} was written by a newer version.", hint="Update Toolcrib.")
             return {name: read_account(name, raw) for name, raw in data["accounts"].items()}
         except FileNotFoundError:
             return {}
@@ -131,8 +131,8 @@ class AccountStore:
             raise ConfigError(f"{self.file} cannot be read: {error.strerror}.") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{self.file} is damaged, or was written by a newer version.",
-                hint="Move it away and add the accounts again.",
+                f"{self.file} is damaged.",
+                hint="Put back a copy of it, or restore a backup with: toolcrib restore FILE",
             ) from error
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.cli.foreground import ended_by_signals, loop_factory
-from toolcrib.cli.host_connection import serve_operations
+from toolcrib.cli.host_connection import serve_operations, warn_of_incident
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.surface import Surface
 from toolcrib.config.settings import Settings
@@ -63,6 +63,7 @@ async def _over_http(surface: Surface, asked: Profile, address: HttpAddress) -> 
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True
+            warn_of_incident(host.paths)
             keep_log(host.paths.state / "host.log", host.core.masker.text)
             _check_profile(host.settings, asked.name)
             await preload("toolcrib.ipc.server", "toolcrib.gateway.http.server")
@@ -121,6 +122,7 @@ async def _over_stdio(surface: Surface, asked: Profile) -> None:
         async with open_host(surface.home, exclusive=False, handlers=bridge_handlers()) as host:
             ending.host = host
             host.lent = True
+            warn_of_incident(host.paths)
             _check_profile(host.settings, asked.name)
             await preload("toolcrib.gateway.gateway", "toolcrib.gateway.stdio")
             from toolcrib.gateway.gateway import Gateway

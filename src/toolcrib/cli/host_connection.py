@@ -26,6 +26,30 @@ PAUSE = 0.05
 async def reach(home: Path | None = None) -> AsyncIterator[Client]:
     """A client of the running host; without one, of a host that is opened in this process as needed."""
     paths = find_paths(home)
+    told = warn_of_incident(paths)
+    try:
+        async with _reached(home, paths) as client:
+            yield client
+    finally:
+        if not told:  # the host that was opened here noticed it
+            warn_of_incident(paths)
+
+
+def warn_of_incident(paths: Paths) -> bool:
+    """Say on stderr what happened to the database, until the user confirms it."""
+    if not paths.database.with_name(f"{paths.database.name}.incident").exists():
+        return False
+    from toolcrib.cli.output import note
+    from toolcrib.store.incidents import unconfirmed
+
+    found = unconfirmed(paths.database)
+    if found is not None:
+        note(f"warning: {found[0]}\n{found[1]}")
+    return found is not None
+
+
+@asynccontextmanager
+async def _reached(home: Path | None, paths: Paths) -> AsyncIterator[Client]:
     async with connected(paths) as host:
         if host is not None:
             yield Client(host)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.cli.browser import can_open, open_address
 from toolcrib.cli.foreground import Ending, ended_by_signals, loop_factory
-from toolcrib.cli.host_connection import serve_operations
+from toolcrib.cli.host_connection import serve_operations, warn_of_incident
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.surface import Surface
 from toolcrib.gateway.bridge import bridge_handlers
@@ -58,6 +58,7 @@ async def _run(surface: Surface, page: Page) -> bool:
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host
             host.reopen = ending.reopen
+            warn_of_incident(host.paths)
             keep_log(host.paths.state / "host.log", host.core.masker.text)
             await preload(
                 "toolcrib.cli.plain_view",

@@ -7,7 +7,7 @@ import os
 from contextlib import AsyncExitStack
 
 from toolcrib.cli.foreground import ended_by_signals, loop_factory
-from toolcrib.cli.host_connection import serve_operations
+from toolcrib.cli.host_connection import serve_operations, warn_of_incident
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
@@ -33,6 +33,7 @@ async def _run(surface: Surface, database: str | None) -> None:
         opened = open_host(surface.home, exclusive=alone, continue_runs=False)
         async with opened as host, AsyncExitStack() as stack:
             ending.host = host
+            warn_of_incident(host.paths)
             worker = await _open(host, database)
             if alone:
                 keep_log(host.paths.state / "host.log", host.core.masker.text)

@@ -95,7 +95,7 @@ def check_private(folder: Path) -> None:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise ConfigError(
-            f"{folder} belongs to another user.", hint=f"Remove it, or set {HOME_VARIABLE} to another folder."
+            f"{folder} belongs to another user.", hint=f"Set {HOME_VARIABLE} to another folder."
         )
     if not found.st_mode & 0o077:
         return

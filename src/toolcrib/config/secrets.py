@@ -214,9 +214,11 @@ def _parse(file: Path, text: bytes) -> _Content:
     found = data if isinstance(data, dict) else {}
     secrets, keyring = found.get("secrets"), found.get("keyring")
     if found.get("version") != VERSION or not isinstance(secrets, dict) or not isinstance(keyring, list):
+        if isinstance(version := found.get("version"), int) and version > VERSION:
+            raise ConfigError(f"{file} was written by a newer version.", hint="Update Toolcrib.")
         raise ConfigError(
-            f"{file} is damaged, or was written by a newer version.",
-            hint="Move it away and store the secrets again.",
+            f"{file} is damaged.",
+            hint="Put back a copy of it, or restore a backup with: toolcrib restore FILE",
         )
     return _Content(secrets=secrets, keyring=keyring)
 

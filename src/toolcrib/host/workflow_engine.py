@@ -117,7 +117,7 @@ class HostEngine:
         except Exception as error:
             raise ConfigError(
                 f"The database of the workflow runs cannot be used: {type(error).__name__}: {error}"[:500],
-                hint=f"Check that {self._place} can be read and written; a damaged file can be moved away.",
+                hint=f"Check that {self._place} can be read and written, and that its disk has room.",
             ) from error
 
     async def _worker(self, take_over: bool) -> Engine:

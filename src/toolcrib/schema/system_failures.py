@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import DatabaseRefused, DatabaseUnavailable, SystemFailure, ToolcribError
@@ -34,10 +36,26 @@ _HINTS = {
     errno.ENAMETOOLONG: "Use a shorter name or folder.",
 }
 _OTHER = "Run the command again with --debug to see where it happened."
-_DAMAGED = "The file is damaged: restore it from a copy, or move it away and a new one is created."
+DAMAGED = (
+    "Stop the host, copy the file and those beside it to a safe place, then restore a backup with: "
+    "toolcrib restore FILE. Copies made before updates are in the folder backups beside it."
+)
 _LOCKED = "Wait until the other process has finished, or end it. It may be a backup or another program."
 _NO_HOME = "Set HOME to your home folder, or TOOLCRIB_HOME to a folder for Toolcrib."
 _NO_DATABASE = "Check that the folder of the database exists and can be written to."
+
+
+ROOM = 16 * 1024 * 1024
+"""Bytes that a host should have for its records, and for what SQLite keeps beside the database."""
+_LEAST_ROOM = 64 * 1024
+"""Bytes that SQLite needs to open a database."""
+
+
+def full_disk(path: Path) -> str:
+    """Which disk is full, and how much is free on it."""
+    place = next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
+    free = shutil.disk_usage(place).free if place.is_dir() else 0
+    return f"The disk of {place} has {free / 1e6:,.1f} MB left."
 
 
 def hint_for(error: OSError) -> str:
@@ -65,22 +83,46 @@ def _message(error: OSError) -> str:
 
 
 def _of_database(error: sqlite3.Error) -> ToolcribError | None:
+    found = database_failure(error)
+    if found is None:
+        return None
+    message, hint, lasts = found
+    return (DatabaseRefused if lasts else DatabaseUnavailable)(message, hint=hint)
+
+
+def database_failure(error: sqlite3.Error, file: Path | None = None) -> tuple[str, str, bool] | None:
+    """What SQLite could not do, what to do about it, and whether it lasts; None for an error of ours.
+
+    No hint suggests to remove the file: most of these errors pass, and its content is the user's.
+    """
     import sqlite3
 
-    hints = {
-        sqlite3.SQLITE_FULL: _HINTS[errno.ENOSPC],
-        sqlite3.SQLITE_IOERR: f"{_HINTS[errno.EIO]} Check that it has free space, too.",
-        sqlite3.SQLITE_CANTOPEN: _NO_DATABASE,
-        sqlite3.SQLITE_BUSY: _LOCKED,
-        sqlite3.SQLITE_LOCKED: _LOCKED,
-        sqlite3.SQLITE_READONLY: _PERMISSIONS,
-        sqlite3.SQLITE_PERM: _PERMISSIONS,
-        sqlite3.SQLITE_CORRUPT: _DAMAGED,
-        sqlite3.SQLITE_NOTADB: _DAMAGED,
-    }
+    name = "The database" if file is None else f"The database {file}"
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code not in hints:
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and file is not None and _is_full(file):
+        code = sqlite3.SQLITE_FULL  # SQLite needs some room beside the file even to read it
+    if code == sqlite3.SQLITE_FULL:
+        room = f"{full_disk(file)} " if file is not None else ""
+        free = f"Free at least {ROOM >> 20} MB; nothing was lost. To save the data: toolcrib backup FILE"
+        return f"{name} cannot be used: its disk is full.", f"{room}{free} (on another disk).", False
+    found = {
+        sqlite3.SQLITE_IOERR: ("its disk reported an error", _HINTS[errno.EIO], False),
+        sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", _NO_DATABASE, False),
+        sqlite3.SQLITE_BUSY: ("it is locked by another process", _LOCKED, False),
+        sqlite3.SQLITE_LOCKED: ("it is locked by another process", _LOCKED, False),
+        sqlite3.SQLITE_READONLY: ("it cannot be written to", _PERMISSIONS, True),
+        sqlite3.SQLITE_PERM: ("it cannot be written to", _PERMISSIONS, True),
+        sqlite3.SQLITE_CORRUPT: ("it is damaged", DAMAGED, True),
+        sqlite3.SQLITE_NOTADB: ("the file is not a database", DAMAGED, True),
+    }.get(code)
+    if found is None:
         return None
-    lasting = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    kind = DatabaseRefused if code in lasting else DatabaseUnavailable
-    return kind(f"The database cannot be used: {error}.", hint=hints[code])
+    what, hint, lasts = found
+    return f"{name} cannot be used: {what} ({error}).", hint, lasts
+
+
+def _is_full(file: Path) -> bool:
+    try:
+        return shutil.disk_usage(file.parent).free < _LEAST_ROOM
+    except OSError:
+        return False

@@ -15,18 +15,19 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import ConfigError
+from toolcrib.schema.system_failures import database_failure, hint_for
+from toolcrib.store import incidents
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.migration_backups import migrate_safely
 from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, Database, Engine, is_lock
 
-__all__ = ["Database", "incident_file", "is_foreign", "is_lock", "open_database", "transact"]
+__all__ = ["Database", "is_foreign", "is_lock", "open_database", "transact"]
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ EMPTIED = -1
 CLOSE_SECONDS = 20.0
 LOOK_AGAIN = 5.0
 """Seconds between attempts to restore a database that was deleted."""
+_WITHOUT = " It has no rules, trust, chats and records of the one before."
 _BRIEFLY = f"PRAGMA busy_timeout = {int(BRIEF_SECONDS * 1000)}"
 
 
@@ -51,11 +53,17 @@ class SqliteFile:
         self.incident: str | None = None
         self._path = path
         self._next_look = 0.0
-        was_empty = _identity(path)[1:2] == (EMPTIED,)
+        before = _identity(path)
+        was_deleted = before == () and incidents.was_used(path)
         self._connection = _connect(path)
+        is_new = before == () or before[1] == EMPTIED
+        is_known = incidents.identify(self._connection, path, fresh=is_new)
         self._file = _identity(path)
-        if was_empty:
-            self._report(f"The database {path} was empty, and a new one was created.")
+        if was_deleted or (is_new and before):
+            what = "missing" if was_deleted else "empty"
+            self._report(f"The database {path} was {what}, and a new one was created.{_WITHOUT}")
+        elif not is_known:
+            self._report(f"The database {path} was replaced by another one.{_WITHOUT}")
 
     def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
         if _identity(self._path) != self._file and time.monotonic() >= self._next_look:
@@ -100,6 +108,7 @@ class SqliteFile:
         with contextlib.suppress(sqlite3.Error):
             self._connection.close()
         self._connection = connection
+        incidents.identify(connection, self._path)
         self._file = _identity(self._path)
         self._report(f"While it was in use, the database {self._path} {what}")
 
@@ -109,8 +118,7 @@ class SqliteFile:
             return
         self.incident = incident
         logger.error(incident)
-        with contextlib.suppress(OSError), incident_file(self._path).open("a", encoding="utf-8") as notes:
-            notes.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {incident}\n")
+        incidents.write_down(self._path, incident)
 
     def _saved(self) -> Path | None:
         """A copy of the open file; None if that is not possible now, or it is damaged."""
@@ -128,11 +136,6 @@ class SqliteFile:
             with contextlib.suppress(OSError):
                 spare.unlink(missing_ok=True)
         return spare if whole else None
-
-
-def incident_file(path: Path) -> Path:
-    """Where incidents are written down; the user deletes it."""
-    return path.with_name(f"{path.name}.incident")
 
 
 @asynccontextmanager
@@ -242,7 +245,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         if is_foreign(connection):
             raise ConfigError(
                 f"{path} is a database of another program.",
-                hint="Move it elsewhere; a new one is created.",
+                hint="Set TOOLCRIB_HOME to another folder, or move that program's file elsewhere.",
             )
         _configure(connection)
         migrate_safely(connection, path)
@@ -287,14 +290,10 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _unusable(path: Path, error: Exception) -> ConfigError:
-    if is_lock(error):
-        return ConfigError(
-            f"The database {path} is locked by another process.",
-            hint="Wait until that process has finished, or end it. It may be a backup or another program.",
-        )
-    return ConfigError(
-        f"The database {path} cannot be used: {error}.",
-        hint="Check that the folder is writable and the disk has space; "
-        "if the file is damaged, move it away and a new one will be created.",
-    )
+def _unusable(path: Path, error: OSError | sqlite3.Error) -> ConfigError:
+    if isinstance(error, OSError):
+        return ConfigError(f"The database {path} cannot be used: {error.strerror}.", hint=hint_for(error))
+    known = database_failure(error, path)
+    if known is None:
+        return ConfigError(f"The database {path} cannot be used: {error}.")
+    return ConfigError(known[0], hint=known[1])

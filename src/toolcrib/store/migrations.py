@@ -224,7 +224,8 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] =
     if version > len(steps):
         raise ConfigError(
             "The database was written by a newer Toolcrib.",
-            hint="Update Toolcrib, or move the database away to start with an empty one.",
+            hint="Update Toolcrib. To stay with this version, set TOOLCRIB_HOME to another folder, or put "
+            "back the copy that was made before the update: it is in the folder backups beside it.",
         )
 
 

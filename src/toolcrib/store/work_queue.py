@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
+from toolcrib.schema.system_failures import database_failure
 from toolcrib.store.connection import Connection
 from toolcrib.store.decisions import Decisions
 
@@ -171,6 +172,9 @@ class Database:
                 f"The database {self.name} is locked by another process.",
                 hint="Try again when that process has finished. It may be a backup or another program.",
             )
+        known = database_failure(error, self.path) if isinstance(error, sqlite3.Error) else None
+        if known is not None:
+            return DatabaseUnavailable(known[0], hint=known[1])
         return DatabaseUnavailable(
             f"The database {self.name} cannot be used at the moment: {error}.", hint="See: toolcrib doctor"
         )

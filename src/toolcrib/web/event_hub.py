@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
 from toolcrib.serverkit.encoding import encode
+from toolcrib.store.incidents import unconfirmed
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.live_events import CallEvents, changes_waiting, shown_event, waiting_event
 
@@ -90,6 +91,8 @@ class Hub:
         try:
             position = self._position(last_event_id)
             yield self._hello(resumed=position is not None and bool(last_event_id))
+            if (incident := await asyncio.to_thread(unconfirmed, self._host.paths.database)) is not None:
+                yield self._single("notice", text=" ".join(incident), undo=None)
             if position is None:
                 position = self._number
                 if last_event_id:

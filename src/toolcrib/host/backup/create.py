@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import shutil
@@ -32,6 +33,7 @@ from toolcrib.host.backup.layout import ARTIFACTS, CONFIG, DATABASE, PARTS, RUNS
 from toolcrib.host.backup.manifest import FORMAT, PRODUCT, Manifest
 from toolcrib.host.backup.origin import sign
 from toolcrib.host.database_key import use_key
+from toolcrib.schema.system_failures import full_disk
 from toolcrib.store.copying import copy_all, count_rows
 from toolcrib.store.database import open_database
 from toolcrib.store.migrations import STEPS
@@ -86,7 +88,7 @@ async def create_backup(
         try:
             manifest = await asyncio.shield(asyncio.ensure_future(writing))
         except (OSError, sqlite3.Error) as error:
-            raise _failed(file, error) from error
+            raise _failed(folder, error) from error
         await asyncio.to_thread(_publish, folder / "backup", file)
     return manifest
 
@@ -110,8 +112,8 @@ async def _export(paths: Paths, folder: Path, on_progress: OnProgress) -> _Expor
             return _Exported(database=copy)
     try:
         await asyncio.to_thread(copy_database, paths.database, copy, _pages("database", on_progress))
-    except (OSError, sqlite3.Error) as error:
-        raise _failed(paths.database, error) from error
+    except OSError as error:
+        raise _failed(copy.parent, error) from error
     return _Exported(database=copy)
 
 
@@ -246,7 +248,7 @@ def _work_folder(file: Path) -> Iterator[Path]:
     try:
         folder = Path(mkdtemp(prefix=f".{file.name}.", suffix=".part", dir=file.parent))
     except OSError as error:
-        raise _failed(file, error) from error
+        raise _failed(file.parent, error) from error
     try:
         yield folder
     finally:
@@ -262,12 +264,17 @@ def _publish(finished: Path, file: Path) -> None:
     finished.replace(file)
 
 
-def _failed(file: Path, error: Exception) -> ConfigError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return ConfigError(
-        f"The backup cannot be made: {file}: {reason}.",
-        hint="Check the folder's permissions and the free disk space; no backup was written.",
-    )
+def _failed(folder: Path, error: OSError | sqlite3.Error) -> ConfigError:
+    """`folder` is where the backup is made, for an error that names no file."""
+    if isinstance(error, sqlite3.Error):
+        return ConfigError(f"The backup cannot be made: {error}.", hint="No backup was written.")
+    failed = Path(str(error.filename or folder))
+    if failed.is_relative_to(folder):
+        failed = folder.parent  # the file has a temporary name
+    hint = "Check the permissions; no backup was written."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = f"{full_disk(failed)} No backup was written: choose another disk, or free some space."
+    return ConfigError(f"The backup cannot be made: {failed}: {error.strerror}.", hint=hint)
 
 
 def _pages(what: str, on_progress: OnProgress) -> Callable[[int, int], None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from pathlib import Path
 
 from toolcrib.config.paths import Paths
 from toolcrib.config.safe_files import exclusive, write_atomic
@@ -16,14 +17,25 @@ KEY_BYTES = 32
 
 
 def sign(paths: Paths, manifest: bytes) -> bytes:
-    """The hash, in hexadecimal; the key is made when it is first needed."""
+    """The hash, in hexadecimal; the key is made when it is first needed.
+
+    Where it cannot be stored, as on a full disk, the backup counts as that of another home.
+    """
     file = paths.state / "backup-key"
-    with exclusive(file):
-        key = _key(paths)
-        if key is None:
+    key = _key(paths)
+    if key is None:
+        try:
+            key = _made(paths, file)
+        except OSError:
             key = secrets.token_bytes(KEY_BYTES)
-            write_atomic(file, key)
     return _digest(key, manifest)
+
+
+def _made(paths: Paths, file: Path) -> bytes:
+    with exclusive(file):
+        key = _key(paths) or secrets.token_bytes(KEY_BYTES)
+        write_atomic(file, key)
+    return key
 
 
 def is_own(paths: Paths, manifest: bytes, signature: bytes) -> bool:

@@ -39,6 +39,7 @@ from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.host.workflow_check import read_file
 from toolcrib.host.workflow_files import WorkflowFiles
 from toolcrib.host.workflow_imports import IMPORTS, ImportedWorkflows, content_digest
+from toolcrib.store import incidents
 
 KEPT_BACKUPS = 3
 LOCK_SECONDS = 10.0
@@ -106,6 +107,7 @@ class Restore:
             try:
                 prepared += self._replacements()
                 swap(self.paths.restore_journal, prepared)
+                incidents.forget(self.paths.database)
             finally:
                 discard(prepared)
         self._move_to_keyring()

@@ -14,16 +14,16 @@ from toolcrib.errors import DatabaseError, DatabaseKeyMissing, DatabaseUnreachab
 from toolcrib.host import Host
 from toolcrib.operations.database import LOCAL
 from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
-from toolcrib.schema.system_failures import explained
+from toolcrib.schema.system_failures import DAMAGED, database_failure
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.connection import Connection
-from toolcrib.store.database import Database, incident_file, is_foreign, is_lock
+from toolcrib.store.database import Database, is_foreign, is_lock
 from toolcrib.store.decisions import SIGNED, look_for_refused
+from toolcrib.store.incidents import unconfirmed
 
 LARGEST_CHECKED = 256 * 1024 * 1024
 """Bytes; checking a larger file takes too long."""
 LOCK_SECONDS = 1.0
-MAX_SHOWN = 1000
 MAX_CLOCK_DIFFERENCE = 5.0
 """Seconds between our clock and the shared database's: records of several hosts are sorted by time."""
 UNLOCK = "Wait for that process to finish, or end it: it may be a backup or another program using the file."
@@ -43,8 +43,8 @@ async def check(context: CheckContext) -> list[Finding]:
 async def _file(context: CheckContext) -> list[Finding]:
     file = context.paths.database
     problem = await asyncio.to_thread(_problem, file)
-    if problem:
-        return [broken("database", f"{file}: {problem}.", "Move the file elsewhere; a new one is created.")]
+    if problem is not None:
+        return [broken("database", *problem)]
     audit = context.host.audit if context.host is not None else None
     findings = [] if audit is None else _of_running_host(audit)
     if context.host is not None:
@@ -127,28 +127,29 @@ def _remedy(error: str | None) -> str:
     return UNLOCK if "locked" in (error or "") else "Free some disk space, then restart the host."
 
 
-def _problem(file: Path) -> str | None:
+def _problem(file: Path) -> tuple[str, str] | None:
+    """Why it cannot be read, and what to do."""
     if not file.exists() or file.stat().st_size > LARGEST_CHECKED:
         return None
     try:
         with contextlib.closing(_opened(file, "ro")) as connection:
             if is_foreign(connection):
-                return "it was made by another program"
+                return f"{file} is a database of another program.", "Set TOOLCRIB_HOME to another folder."
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
-        return None if is_lock(error) else str(error)
-    return None if verdict == "ok" else str(verdict)
+        return None if is_lock(error) else _explained(file, error)
+    return None if verdict == "ok" else (f"{file} is damaged: {verdict}.", DAMAGED)
+
+
+def _explained(file: Path, error: sqlite3.Error) -> tuple[str, str]:
+    message, hint, _ = database_failure(error, file) or (f"{file} cannot be used: {error}.", "", False)
+    return message, hint
 
 
 def _incidents(file: Path) -> list[Finding]:
     """What happened to the file earlier, as hosts wrote it down."""
-    notes = incident_file(file)
-    try:
-        last = notes.read_text(encoding="utf-8", errors="replace").splitlines()[-1:]
-    except OSError:
-        return []
-    hint = f"Find the program that did it. Delete {notes} to stop this warning."
-    return [warning("database", line[:MAX_SHOWN], hint) for line in last]
+    found = unconfirmed(file)
+    return [] if found is None else [warning("database", *found)]
 
 
 def _write_error(file: Path) -> sqlite3.Error | None:
@@ -167,8 +168,7 @@ def _write_error(file: Path) -> sqlite3.Error | None:
 def _unwritable(file: Path, error: sqlite3.Error) -> Finding:
     if is_lock(error):
         return warning("database", f"{file} is locked by another process.", UNLOCK)
-    known = explained(error)
-    return broken("database", f"{file} cannot be written to: {error}.", known.hint if known else "")
+    return broken("database", *_explained(file, error))
 
 
 def _opened(file: Path, mode: str) -> sqlite3.Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -32,7 +33,19 @@ def _check(context: CheckContext) -> list[Finding]:
                 "home", f"Only {free // 2**20} MB are free on the disk of {folder}.", "Free some disk space."
             )
         )
+    findings += _interrupted_restores(paths.database.parent)
     return findings or [ok("home", f"{folder} exists and belongs to you alone.")]
+
+
+def _interrupted_restores(data: Path) -> list[Finding]:
+    return [
+        warning(
+            "home",
+            f"{left} has unpacked files of a backup: a restore was interrupted, or is running.",
+            f"If none is running: rm -r {shlex.quote(str(left))} (the next restore deletes it, too).",
+        )
+        for left in data.glob(".restore-*")
+    ]
 
 
 def _free(folder: Path) -> int:
