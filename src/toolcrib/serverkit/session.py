@@ -196,7 +196,7 @@ class ServerSession:
 
     def _offer(self) -> Answer:
         instructions = self._server.instructions
-        experimental = {"experimental": {READY: {}}} if READY in self._server.host_methods else {}
+        experimental: Answer = {"experimental": {READY: {}}} if READY in self._server.host_methods else {}
         return {
             "capabilities": {**CAPABILITIES, **experimental},
             **({"instructions": instructions} if instructions else {}),

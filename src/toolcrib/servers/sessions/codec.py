@@ -82,7 +82,7 @@ def encode_light(message: Message) -> bytes | None:
     arguments = params.get("arguments")
     plain = type(arguments) is dict and len(arguments) <= _FEW and len(params) <= _FEW
     # The usual call has a few short values, and saves a function call.
-    for name, value in arguments.items() if plain else ():
+    for name, value in arguments.items() if plain and arguments else ():
         kind = type(value)
         if kind is not int and kind is not bool and (kind is not str or len(value) + len(name) > SMALL):
             plain = False
