@@ -24,6 +24,7 @@ from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.stdio import serve_stdio
 from toolcrib.servers.remote.event_stream import EventStreamReader
+from toolcrib.servers.sessions.codec import Measured
 from toolcrib.tools.limits import cap
 from toolcrib.tools.masker import MAX_TEXT, Masker
 
@@ -273,16 +274,18 @@ async def test_a_long_line_of_an_event_stream_does_not_hold_the_loop():
 
 
 async def test_cutting_and_recording_very_many_values_does_not_hold_the_loop():
-    many = {"content": [], "structuredContent": {f"k{n}": [n, "x"] for n in range(30_000)}}
+    many = Measured({"content": [], "structuredContent": {f"k{n}": [n, "x"] for n in range(30_000)}})
+    many.wire_bytes = 500_000
     nested: Any = ["x" * 400] * 50
     for _ in range(3):
         nested = [nested] * 50
+    arguments = {"rows": nested, "text": "x" * (60 * MB)}
     with LoopMeter() as meter:
         cut, size = cap(many, 1000)
-    assert cut["_meta"]["toolcrib/cut"]["bytes"] == size > 300_000
+    assert cut["_meta"]["toolcrib/cut"]["bytes"] == size == 500_000
     assert meter.turn < LIMIT
     with LoopMeter() as meter:
-        text = Masker(["known secret"]).arguments({"rows": nested, "text": "x" * (60 * MB)})
+        text = Masker(["known secret"]).arguments(arguments)
     assert MAX_TEXT < len(text) < 2 * MAX_TEXT
     assert meter.turn < LIMIT
 

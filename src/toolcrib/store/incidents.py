@@ -54,6 +54,7 @@ def identify(connection: sqlite3.Connection, database: Path, *, fresh: bool = Fa
     if own and ids[-1:] != [own]:
         with contextlib.suppress(OSError):
             kept = [known for known in ids if known != own][-_MOST_IDS:]
+            _id_file(database).touch(0o600)
             _id_file(database).write_text(" ".join(map(str, (*kept, own))))
             if own in ids:
                 incident_file(database).unlink(missing_ok=True)

@@ -77,8 +77,12 @@ def cap(result: ToolResult, limit: int) -> tuple[ToolResult, int]:
 
     `result_size` may count escapes, which can make six bytes of two: only the measured size decides.
     """
-    size = value_size(result)
-    return (result, size) if size <= limit else (_cut(result, limit, size), size)
+    size = value_size(result, limit)
+    if size <= limit:
+        return result, size
+    known = getattr(result, "wire_bytes", None)
+    size = known if isinstance(known, int) else value_size(result)
+    return _cut(result, limit, size), size
 
 
 def _cut(result: ToolResult, limit: int, size: int) -> ToolResult:

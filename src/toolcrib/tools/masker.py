@@ -84,7 +84,7 @@ class Masker:
                 text = _encode(arguments)
             if len(text) <= MAX_TEXT and not _holds_secret(text.lower(), self._suspicious):
                 return text
-        text = _encode(self._masked(arguments, 0, [MAX_TEXT]))
+        text = _encode(self._masked(arguments, 0, [MAX_TEXT // 2]))
         return text if len(text) <= MAX_TEXT else _encode({"…": text[:MAX_TEXT]})
 
     def text(self, text: str, limit: int = MAX_TEXT) -> str:

@@ -79,7 +79,7 @@ def encode(message: Message) -> bytes:
 def encode_light(message: Message) -> bytes | None:
     """Like `encode`; None for a message that is so large that it would hold the event loop."""
     params = message.get("params") or {}
-    arguments = params.get("arguments")
+    arguments: Any = params.get("arguments")
     plain = type(arguments) is dict and len(arguments) <= _FEW and len(params) <= _FEW
     # The usual call has a few short values, and saves a function call.
     for name, value in arguments.items() if plain and arguments else ():
