@@ -89,14 +89,13 @@ class Hub:
         """The events after `last_event_id` as server-sent events; ends when the page is signed out."""
         self._enter()
         try:
-            position = self._position(last_event_id)
-            yield self._hello(resumed=position is not None and bool(last_event_id))
+            known = self._position(last_event_id)
+            position = self._number if known is None else known
+            yield self._hello(resumed=known is not None and bool(last_event_id))
+            if known is None and last_event_id:
+                yield self._reset()
             if (incident := await asyncio.to_thread(unconfirmed, self._host.paths.database)) is not None:
                 yield self._single("notice", text=" ".join(incident), undo=None)
-            if position is None:
-                position = self._number
-                if last_event_id:
-                    yield self._reset()
             while not self.closed and is_signed_in():
                 changed = self._changed
                 if self._kept and self._kept[0][0] > position + 1:
