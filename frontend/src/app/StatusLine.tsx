@@ -25,7 +25,11 @@ export function StatusLine() {
             <Counted href="/servers?show=trouble" shape="retry" words={`${data.counts.trouble} with problems`} />
           )}
           {data.counts.needs_you > 0 && (
-            <Counted href="/activity?tab=waiting" shape="need" words={`${data.counts.needs_you} need you`} />
+            <Counted
+              href="/activity?tab=waiting"
+              shape="need"
+              words={`${data.counts.needs_you} ${data.counts.needs_you === 1 ? "needs" : "need"} you`}
+            />
           )}
           {data.counts.unsaved > 0 && (
             <Counted href="/settings#doctor" shape="retry" words={`${data.counts.unsaved} not saved yet`} />

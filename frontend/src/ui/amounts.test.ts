@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { ago, bytes, count, duration, money, plural, spokenTime, tokens } from "./amounts";
+import { dayAndTime, ago, bytes, count, duration, money, plural, spokenTime, tokens } from "./amounts";
 
 describe("amounts as people say them", () => {
   test("times grow from milliseconds to hours", () => {
@@ -50,4 +50,12 @@ describe("amounts as people say them", () => {
   test("sizes", () => {
     expect([bytes(512), bytes(41_000)]).toEqual(["512 B", "41 KB"]);
   });
+});
+
+test("a day is told with its time once", () => {
+  const now = new Date("2026-10-14T12:00:00");
+  expect(dayAndTime("2026-10-14T09:05:00", now)).toBe("09:05");
+  expect(dayAndTime("2026-10-14T15:05:00", now)).toBe("15:05");
+  expect(dayAndTime("2026-10-13T09:05:00", now)).toBe("yesterday 09:05");
+  expect(dayAndTime("2026-10-15T07:30:00", now)).toBe("Thu 15 Oct 07:30");
 });

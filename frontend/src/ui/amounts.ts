@@ -63,6 +63,14 @@ export function day(when: string | Date, now: Date = new Date()): string {
   return then.getFullYear() === now.getFullYear() ? date : `${date} ${then.getFullYear()}`;
 }
 
+/** 14:05 today, yesterday 14:05, 2 Oct 14:05; also for what is to come. */
+export function dayAndTime(when: string | Date, now: Date = new Date()): string {
+  const then = new Date(when);
+  if (then.toDateString() === now.toDateString()) return clock(then);
+  const ahead = then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short" });
+  return `${then > now ? ahead : day(then, now)} ${clock(then)}`;
+}
+
 /** just now, 2 min ago; after an hour as `day` has it. */
 export function ago(when: string | Date, now: Date = new Date()): string {
   const minutes = Math.floor((now.getTime() - new Date(when).getTime()) / 60_000);

@@ -1,10 +1,10 @@
 /** Where the keyboard focus goes when a dialog opens, and where it returns when the dialog closes. */
 
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 
 const DIALOG = "[role=dialog], [role=alertdialog]";
 const FIELD = "input:not([type=hidden], [type=file]), textarea, select, [role=combobox]";
-const CONTROL = `button, a[href], ${FIELD}, [tabindex]`;
+const CONTROL = `button, a[href], ${FIELD}, [tabindex="0"]`;
 const HEADING = "h1, h2, h3";
 
 /** What opened each dialog: the element, then its ancestors, the nearest first. */
@@ -17,25 +17,34 @@ if (typeof document !== "undefined")
 /** For the content of every dialog. The focus goes to `[data-first]` or the first field, else to the main action,
  * else to the dialog; a `careful` dialog, and one with a dangerous action, offers its safe button instead. */
 export function useDialogFocus(careful = false) {
-  const [opener] = useState(() => pathOf(focused() ?? lastFocused));
+  const [opener] = useState(() => pathOf(focused() ?? lastLeft()));
+  const first = useRef<HTMLElement | null>(null);
+  const focusNow = useCallback(
+    (content: HTMLElement) => {
+      const found = firstOf(content, careful);
+      first.current = found.matches(FIELD) ? null : found;
+      if (found !== focused()) found.focus({ preventScroll: !found.matches(FIELD) });
+    },
+    [careful],
+  );
   const ref = useCallback(
     (content: HTMLElement | null) => {
       if (!content) return;
       openedFrom.set(content, opener);
       // What is loaded later, and the next step, get the focus unless the user has moved it.
       const observer = new MutationObserver(() => {
-        if (isOnTop(content) && [null, content].includes(focused())) focusFirst(content, careful);
+        if (isOnTop(content) && [null, content, first.current].includes(focused())) focusNow(content);
       });
       observer.observe(content, { childList: true, subtree: true, attributeFilter: ["disabled"] });
       return () => observer.disconnect();
     },
-    [opener, careful],
+    [opener, focusNow],
   );
   return {
     ref,
     onOpenAutoFocus: (event: Event) => {
       event.preventDefault();
-      focusFirst(event.currentTarget as HTMLElement, careful);
+      focusNow(event.currentTarget as HTMLElement);
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
@@ -44,13 +53,14 @@ export function useDialogFocus(careful = false) {
   };
 }
 
-function focusFirst(content: HTMLElement, careful: boolean): void {
+function firstOf(content: HTMLElement, careful: boolean): HTMLElement {
   const all = (selector: string) => [...content.querySelectorAll<HTMLElement>(selector)].filter(isUsable);
-  const actions = all(":is(.align-end, .step-foot, form) .btn:not(.icon-only)");
+  const foot = all(":is(.align-end, .step-foot) .btn:not(.icon-only)");
+  const actions = foot.length > 0 ? foot : all(".btn:not(.icon-only)");
   const safe = careful || actions.some((button) => button.matches(".danger"));
   const action = actions.find((button) => (safe ? !button.matches(".primary, .danger") : button.matches(".primary")));
   const [field] = [...all("[data-first]"), ...all(FIELD)];
-  (field ?? action ?? content).focus({ preventScroll: !field });
+  return field ?? action ?? content;
 }
 
 /** Focus what opened the dialog; if that is gone, a control of its row, or the heading that it stood under. */
@@ -89,6 +99,11 @@ function pathOf(element: HTMLElement | null): HTMLElement[] {
     if (one.matches(DIALOG)) return [...path, ...(openedFrom.get(one) ?? [])];
   }
   return path;
+}
+
+/** Where the focus was; not a field that the user left, in which the next key would be typed. */
+function lastLeft(): HTMLElement | null {
+  return lastFocused?.matches(FIELD) ? lastFocused.parentElement : lastFocused;
 }
 
 function focused(): HTMLElement | null {

@@ -196,9 +196,11 @@ class ServerSession:
 
     def _offer(self) -> Answer:
         instructions = self._server.instructions
-        experimental: Answer = {"experimental": {READY: {}}} if READY in self._server.host_methods else {}
+        capabilities = dict(CAPABILITIES)
+        if READY in self._server.host_methods:
+            capabilities["experimental"] = {READY: {}}
         return {
-            "capabilities": {**CAPABILITIES, **experimental},
+            "capabilities": capabilities,
             **({"instructions": instructions} if instructions else {}),
         }
 

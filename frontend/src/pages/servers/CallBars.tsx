@@ -1,3 +1,4 @@
+import { plural } from "../../ui/amounts";
 import type { Glance } from "./model";
 
 type Bar = Glance["bars"][number];
@@ -16,7 +17,8 @@ export function CallBars({ bars, most }: { bars: Glance["bars"]; most: number })
         {failed > 0 && <path fill="var(--fail-g)" d={drawn(bars, (bar) => redOf(bar, most))} />}
       </svg>
       <span className="visually-hidden">
-        {calls} calls{failed > 0 ? `, ${failed} failed` : ""}
+        {plural(calls, "call")}
+        {failed > 0 ? `, ${failed} failed` : ""}
       </span>
     </>
   );

@@ -4,7 +4,7 @@ import { run } from "../../../api/client";
 import { queries } from "../../../api/hooks";
 import type { TriggerShown, TriggerStart } from "../../../api/types";
 import { notify } from "../../../app/notices";
-import { clock, day } from "../../../ui/amounts";
+import { dayAndTime } from "../../../ui/amounts";
 import { Copy } from "../../../ui/Copy";
 import { Dialog } from "../../../ui/Dialog";
 import { ErrorBox } from "../../../ui/ErrorBox";
@@ -67,7 +67,7 @@ export function ScheduleDialog({ editor, saving, onClose }: Props) {
                 {one.more_failed && <p className="muted text-small">{SCHEDULE.moreFailed}</p>}
               </span>
               <span className="muted text-small num">
-                {one.next ? SCHEDULE.next(`${day(one.next)} ${clock(one.next)}`) : SCHEDULE.off}
+                {one.next ? SCHEDULE.next(dayAndTime(one.next)) : SCHEDULE.off}
               </span>
             </li>
           ))}

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";
 import { notify } from "../../../app/notices";
-import { clock, day } from "../../../ui/amounts";
+import { dayAndTime } from "../../../ui/amounts";
 import { Dialog } from "../../../ui/Dialog";
 import { Difference } from "../../../ui/Difference";
 import { ErrorBox } from "../../../ui/ErrorBox";
@@ -27,7 +27,7 @@ export function VersionsDialog({ editor, onClose }: { editor: EditorControls; on
             <li key={version.version}>
               <div className="row">
                 <span className="grow num">
-                  {day(version.saved)} {clock(version.saved)}
+                  {dayAndTime(version.saved)}
                   {version.current && <span className="muted"> · {VERSIONS.current}</span>}
                 </span>
                 {!version.current && (
@@ -73,7 +73,7 @@ function Old({ editor, version, saved, onClose }: OldProps) {
         className="btn small space-above-8"
         onClick={() => {
           editor.change(() => old);
-          notify(VERSIONS.restored(`${day(saved)} ${clock(saved)}`), editor.undo);
+          notify(VERSIONS.restored(dayAndTime(saved)), editor.undo);
           onClose();
         }}
       >

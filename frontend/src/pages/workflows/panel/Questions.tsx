@@ -4,7 +4,7 @@ import { run } from "../../../api/client";
 import { sentence } from "../../../api/errors";
 import { refreshSoon, useOperation } from "../../../api/hooks";
 import type { StepQuestion } from "../../../api/types";
-import { clock, day } from "../../../ui/amounts";
+import { dayAndTime } from "../../../ui/amounts";
 import { Exact } from "../../../ui/Exact";
 import { reveal } from "../../../ui/hidden";
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
@@ -150,7 +150,7 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
 }
 
 function until(when: string): string {
-  return `${day(when)} ${clock(when)}`;
+  return dayAndTime(when);
 }
 
 /** Approvals of calls that this run and its sub-workflows make; the gate asks as it does everywhere. */

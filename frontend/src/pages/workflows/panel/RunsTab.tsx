@@ -6,7 +6,7 @@ import { refreshSoon, useOperation } from "../../../api/hooks";
 import type { RunSummary } from "../../../api/types";
 import { notify } from "../../../app/notices";
 import { Link, navigate } from "../../../app/router";
-import { clock, day, duration } from "../../../ui/amounts";
+import { dayAndTime, duration } from "../../../ui/amounts";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { reveal } from "../../../ui/hidden";
 import { Loading } from "../../../ui/Loading";
@@ -99,7 +99,7 @@ interface RowProps {
 
 function RunRow({ run, path, current, chosen, onChoose }: RowProps) {
   const time = took(run, Date.now());
-  const when = `${day(run.started)} ${clock(run.started)}`;
+  const when = dayAndTime(run.started);
   return (
     <li className={current ? "selected" : ""} data-run={run.run}>
       <input type="checkbox" checked={chosen} aria-label={RUNS.select(when)} onChange={onChoose} />

@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";
 import type { RunSummary, StepComparison, StepShown, StepTrace } from "../../../api/types";
-import { clock, day, duration } from "../../../ui/amounts";
+import { dayAndTime, duration } from "../../../ui/amounts";
 import { Dialog } from "../../../ui/Dialog";
 import { Difference } from "../../../ui/Difference";
 import { ErrorBox } from "../../../ui/ErrorBox";
@@ -72,10 +72,7 @@ export function CompareDialog({ a, b, graph, onClose }: { a: string; b: string; 
 function RunHead({ run }: { run: RunSummary }) {
   return (
     <>
-      <span className="num">
-        {day(run.started)} {clock(run.started)}
-      </span>{" "}
-      <Status {...runState(run.state)} />
+      <span className="num">{dayAndTime(run.started)}</span> <Status {...runState(run.state)} />
     </>
   );
 }
