@@ -113,7 +113,7 @@ class StdioLink:
                 while len(line) - written > LARGE_WRITE:
                     stdin.write(line[written : written + LARGE_WRITE])
                     written += LARGE_WRITE
-                    await self._usable_input()
+                    await asyncio.sleep(0)
             finally:  # a cancelled sender must not leave half a line
                 stdin.write(line[written:] + b"\n")
 
