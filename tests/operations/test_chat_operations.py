@@ -41,7 +41,7 @@ async def opened(crib: Crib, model: Vendor, **agent: Any) -> AsyncIterator[Host]
     """A host with the demo and a testing server, whose model is scripted."""
     crib.entry("demo", {"type": "inprocess", "module": "toolcrib.bundled.demo"})
     crib.server("box")
-    crib.setting(agent={**model.settings, **agent})
+    crib.setting(agent={**model.settings, "contextTokens": 128_000, **agent})
     async with crib.open() as host:
         await host.ready()
         yield host

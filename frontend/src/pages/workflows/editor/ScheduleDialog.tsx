@@ -108,7 +108,7 @@ function FailedStart({ start, onStarted, onTrouble }: FailedProps) {
   }
   return (
     <p className="error-text text-small" data-failed-start={start.run}>
-      {reveal(SCHEDULE.failed(`${day(start.due)} ${clock(start.due)}`, start.note))}{" "}
+      {reveal(SCHEDULE.failed(dayAndTime(start.due), start.note))}{" "}
       {start.startable && (
         <button type="button" className="btn small" onClick={() => void again()}>
           {SCHEDULE.again}
