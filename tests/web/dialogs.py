@@ -162,7 +162,7 @@ DIALOGS = (
     Shown(
         "pages/chat/ComposerMenus.tsx",
         "/chat/new",
-        ("button=Choose a model", "menuitem=Another model…"),
+        ("button=Choose a model, now workshop", "menuitem=Another model…"),
         "model",
         FIELD,
     ),

@@ -190,7 +190,7 @@ def press(page: Page, crib: Crib, step: str) -> None:
             {"name": "brought.json", "mimeType": "application/json", "buffer": graph.encode()}
         )
     if kind != "focus":
-        page.keyboard.press("Space" if kind == "radio" else "Enter")
+        target.press("Space" if kind == "radio" else "Enter")
     return None
 
 

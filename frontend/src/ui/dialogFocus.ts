@@ -17,7 +17,7 @@ if (typeof document !== "undefined")
 /** For the content of every dialog. The focus goes to `[data-first]` or the first field, else to the main action,
  * else to the dialog; a `careful` dialog, and one with a dangerous action, offers its safe button instead. */
 export function useDialogFocus(careful = false) {
-  const [opener] = useState(() => pathOf(focused() ?? lastLeft()));
+  const [opener] = useState(() => pathOf(focused() ?? lostFocus()));
   const first = useRef<HTMLElement | null>(null);
   const focusNow = useCallback(
     (content: HTMLElement) => {
@@ -101,14 +101,14 @@ function pathOf(element: HTMLElement | null): HTMLElement[] {
   return path;
 }
 
-/** Where the focus was; not a field that the user left, in which the next key would be typed. */
-function lastLeft(): HTMLElement | null {
-  return lastFocused?.matches(FIELD) ? lastFocused.parentElement : lastFocused;
-}
-
 function focused(): HTMLElement | null {
   const active = document.activeElement;
   return active instanceof HTMLElement && active !== document.body ? active : null;
+}
+
+/** What had the focus until it was disabled or removed; not what the user has left. */
+function lostFocus(): HTMLElement | null {
+  return lastFocused && !(lastFocused.isConnected && isUsable(lastFocused)) ? lastFocused : null;
 }
 
 function isOnTop(content: HTMLElement): boolean {
