@@ -45,7 +45,7 @@ test("a value that is missing is told by its name", () => {
   });
 });
 
-test("what a server needs is told by its noun", () => {
+test("a server without its account is named with what it needs", () => {
   const reason = "There is no account for mail.";
   expect(needText(need({ kind: "value", server: "mail", reason, detail: { needs: "account" } }))).toEqual({
     what: "mail needs an account",

@@ -15,7 +15,7 @@ test("the parts of a text are all of it, and end with lines where it has some", 
   expect(partsOf(lines).every((start) => start === 0 || lines[start - 1] === "\n")).toBe(true);
 });
 
-test("what is shown, what is kept and how long it was are told apart", () => {
+test("the note names the characters shown, kept and in the whole result", () => {
   expect(lengthText(20_000, 50_000, 50_000)).toBe("The first 20,000 of 50,000 characters are shown.");
   expect(lengthText(50_000, 50_000, 50_000)).toBe("All 50,000 characters are shown.");
   expect(lengthText(20_000, 2_000_000, 4_843_750)).toBe(

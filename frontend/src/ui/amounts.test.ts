@@ -52,7 +52,7 @@ describe("amounts as people say them", () => {
   });
 });
 
-test("a day is told with its time once", () => {
+test("a date and its time appear once", () => {
   const now = new Date("2026-10-14T12:00:00");
   expect(dayAndTime("2026-10-14T09:05:00", now)).toBe("09:05");
   expect(dayAndTime("2026-10-14T15:05:00", now)).toBe("15:05");

@@ -34,7 +34,9 @@ def account_required(store: AccountStore, service: str, allowed: Collection[str]
     """For a server that works with one of these accounts, or with any account of its service."""
 
     def find_lack() -> Lack | None:
-        usable = [one for one in usable_accounts(store, service) if not allowed or one.name in allowed]
+        usable = [
+            account for account in usable_accounts(store, service) if not allowed or account.name in allowed
+        ]
         if not usable:
             return _no_account(service, allowed)
         if not any(store.has_secret(account) for account in usable):

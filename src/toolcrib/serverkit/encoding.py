@@ -69,14 +69,14 @@ def weight(value: Any, most: int = HEAVY) -> int:
             except TypeError:  # a key that is no text
                 left -= sum(len(str(key)) for key in many)
             many = many.values()
-        for one in many:
-            kind = type(one)
+        for inner in many:
+            kind = type(inner)
             if kind is str:
-                left -= len(one)
+                left -= len(inner)
             elif kind is int:
-                left -= one.bit_length()  # a long number takes more time than its digits suggest
-            elif kind is dict or kind is list or isinstance(one, dict | list | tuple):
-                pending.append(one)
+                left -= inner.bit_length()  # a long number takes more time than its digits suggest
+            elif kind is dict or kind is list or isinstance(inner, dict | list | tuple):
+                pending.append(inner)
     return most - left
 
 
@@ -119,7 +119,7 @@ def encode_message(message: Message | list[Message], write: Callable[[Any], byte
         return write(message)
     except Unencodable as error:
         if isinstance(message, list):
-            return b"[%b]" % b",".join(encode_message(one, write) for one in message)
+            return b"[%b]" % b",".join(encode_message(each, write) for each in message)
         refusal = Refusal(INTERNAL_ERROR, f"The result cannot be written as JSON: {error}.")
         return encode(refuse(message.get("id"), refusal))
 

@@ -78,7 +78,9 @@ async def find_meant(
     results = [
         await search(backend, application, selector) for application in await applications_in(backend, parent)
     ]
-    found = [each for one in results for each in in_snapshot(snapshots, replace(one, matches=one.meant))]
+    found = [
+        each for result in results for each in in_snapshot(snapshots, replace(result, matches=result.meant))
+    ]
     return [each for each in found if each.element.visible] or found
 
 
