@@ -13,11 +13,13 @@ import pytest
 
 from toolcrib.bundled.desktop.backend import Application, Element, Tree, Window
 from toolcrib.bundled.desktop.consent.preview import preview
-from toolcrib.bundled.desktop.consent.scopes import Scopes, TargetChanged
+from toolcrib.bundled.desktop.consent.scopes import Scopes
+from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.macros.model import read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.tools.input import focus_target
 from toolcrib.serverkit.caller_context import call_id
 
 EDITOR = Window(1, "Letter", 10, "Editor", Rect(0, 0, 100, 100), level=1, active=True)
@@ -96,6 +98,22 @@ async def test_each_of_two_equal_calls_is_compared_with_its_own_question(
     desktop.activate(OTHER)
     with call(2), pytest.raises(TargetChanged, match="nothing was done"):
         await scopes.verify("type_text", arguments)
+
+
+async def test_keys_do_not_go_to_a_window_that_became_active_after_the_check(
+    desktop: FakeDesktop, scopes: Scopes
+) -> None:
+    backend = await desktop.backend()
+    with call(1):
+        await scopes.scope("type_text", {"text": "x"})
+        await scopes.verify("type_text", {"text": "x"})
+        assert (await focus_target(backend, None)).id == EDITOR.id
+        desktop.activate(OTHER)
+        with pytest.raises(TargetChanged, match="Another window became active"):
+            await focus_target(backend, None)
+    with call(None):  # nobody was asked, so that any window may get the keys
+        await scopes.verify("type_text", {"text": "x"})
+        assert (await focus_target(backend, None)).id == OTHER.id
 
 
 async def test_the_second_question_does_not_replace_the_first(desktop: FakeDesktop, scopes: Scopes) -> None:

@@ -86,3 +86,9 @@ class ProtectedWindow(ToolFailure):
 
     kind = "protected_window"
     reason = "PERMISSION_DENIED"
+
+
+class TargetChanged(ToolFailure):
+    """The call would act on something else than the user was asked about."""
+
+    kind = "target_changed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from toolcrib.bundled.desktop.backend import Backend
 
 EXTRA = "desktop"
+approved_window: ContextVar[int | None] = ContextVar("approved_window", default=None)
+"""The window that the user was asked about for the call being made; None if nobody was asked."""
 
 
 @dataclass(frozen=True)

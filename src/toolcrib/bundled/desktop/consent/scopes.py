@@ -13,23 +13,17 @@ from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
 from toolcrib.bundled.desktop.consent.sensitive import of_program, of_target, why_each_time
 from toolcrib.bundled.desktop.consent.targets import Target, find_target
+from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json
 from toolcrib.bundled.desktop.macros.store import MacroStore
-from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.session import DesktopSession, approved_window
 from toolcrib.serverkit.caller_context import call_id
-from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
 KEPT = 256
 """Calls that were asked about and have not run yet."""
 LONGEST_NAME = 80
 MACRO = "A macro can do several things, so it needs approval each time."
-
-
-class TargetChanged(ToolFailure):
-    """The call would act on something else than the user was asked about."""
-
-    kind = "target_changed"
 
 
 @dataclass(frozen=True)
@@ -79,6 +73,7 @@ class Scopes:
         Calls without an id pass: then no approval was needed. One with an id whose scope is not known was
         asked about while its target was not clear, or before all approvals ended.
         """
+        approved_window.set(None)
         call = call_id.get()
         if call is None:
             return
@@ -92,6 +87,7 @@ class Scopes:
             return
         now = await self._find(PURPOSES[tool], given, focused=False)
         if now.key == asked.key and (asked.reason or not now.reason):
+            approved_window.set(asked.target.window.id if asked.target is not None else None)
             return
         raise TargetChanged(
             "The window, application or macro changed after the user was asked, so nothing was done.",

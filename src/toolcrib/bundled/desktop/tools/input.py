@@ -7,9 +7,9 @@ from typing import TypedDict
 from toolcrib.bundled.desktop.backend import Backend, Tree, Window
 from toolcrib.bundled.desktop.choosing import choose_window
 from toolcrib.bundled.desktop.elements.observing import observe
-from toolcrib.bundled.desktop.failures import OutOfRange, WindowNotFound
+from toolcrib.bundled.desktop.failures import OutOfRange, TargetChanged, WindowNotFound
 from toolcrib.bundled.desktop.keys import chord_of
-from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.session import DesktopSession, approved_window
 from toolcrib.bundled.desktop.tools.offer import ACTING, Offer, answer, with_changes
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.server import ToolServer
@@ -87,7 +87,7 @@ def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[s
 
 
 async def focus_target(backend: Backend, window: int | str | None) -> Window:
-    """The window that gets the keys, active; the active one if none is named."""
+    """The window that gets the keys, active; the active one if none is named and the user approved it."""
     listed = await backend.windows.list()
     if window is not None:
         found = choose_window(listed, window)
@@ -95,6 +95,11 @@ async def focus_target(backend: Backend, window: int | str | None) -> Window:
     active = next((each for each in listed if each.active), None)
     if active is None:
         raise WindowNotFound("No window is active.", "Name the window that the keys are for.")
+    if approved_window.get() not in (None, active.id):
+        raise TargetChanged(
+            "Another window became active after the user was asked, so nothing was done.",
+            "Look at the windows again, and call the tool with the window that you mean.",
+        )
     return active
 
 
