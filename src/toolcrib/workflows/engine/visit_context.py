@@ -197,9 +197,10 @@ class VisitContext:
         self._waits += 1
         key = WaitKey(self._execution.run, self._short_step, self._waits)
         stored = self._execution.plan.secrets.hide(content)
-        wait = await self._execution.waits.open(key, self.run, kind, stored, seconds)
-        with self.waiting(), self._execution.state(self._short_step, "waiting"):
-            yield wait
+        with self.waiting():  # also while a busy database stores it
+            wait = await self._execution.waits.open(key, self.run, kind, stored, seconds)
+            with self._execution.state(self._short_step, "waiting"):
+                yield wait
 
 
 class VisitView:
