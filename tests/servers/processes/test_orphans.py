@@ -117,12 +117,14 @@ def test_the_program_imports_next_to_nothing():
     assert output.strip() == b"[]"
 
 
-async def test_a_process_that_is_just_starting_a_program_does_not_escape(token: str):
-    """Between two programs its variables read as empty."""
+@pytest.mark.parametrize("variables", [0, 20_000], ids=["few variables", "many variables"])
+async def test_a_process_that_is_just_starting_a_program_does_not_escape(token: str, variables: int):
+    """Between two programs its variables read as empty; with many of them, for some milliseconds."""
     chain = "exec sh -c 'exec bash -c \"exec sleep 300\"'"
+    more = {f"V{number}": "x" for number in range(variables)}
     for attempt in range(60):
         mark = f"{token}.{attempt}."
-        process = subprocess.Popen(["bash", "-c", chain], env={**os.environ, MARKER: mark})
+        process = subprocess.Popen(["bash", "-c", chain], env={**os.environ, **more, MARKER: mark})
         await asyncio.sleep(0.0005 * (attempt % 20))  # so that the attempts meet it at different moments
         kill_marked(mark)
         await eventually(lambda pid=process.pid: not alive(pid))  # type: ignore[misc]

@@ -114,13 +114,14 @@ def _environment(pid: int) -> bytes:
 def _in_transit(pid: int) -> bool:
     """Whether the variables read as empty because the process is starting a program or exiting.
 
-    A process without variables has an empty block at an address.
+    While the kernel writes the variables, their block is empty, as it is in a process without any; only
+    afterwards it sets the end of the code.
     """
     fields = stat_of(pid)
     if fields is None or fields[0] in (b"Z", b"X") or int(fields[6]) & KERNEL_THREAD:
         return False
-    begin, finish = fields[47:49]
-    return begin == b"0" or begin != finish
+    code_end, (begin, finish) = fields[24], fields[47:49]
+    return code_end == b"0" or begin != finish
 
 
 def kill_marked(prefix: str) -> int:
