@@ -18,6 +18,7 @@ from tests.web.axe import look_over
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.layout import faults_of_layout
 from tests.web.running import DEADLINE, Crib
+from toolcrib.config.safe_files import write_atomic
 
 PASSWORD = "open sesame"
 LONG_NAME = "an-account-with-a-name-of-forty-letters0"
@@ -174,7 +175,7 @@ def test_a_server_with_a_second_account_goes_on(settings: Page) -> None:
 def test_a_failed_test_stands_at_its_account(settings: Page, crib: Crib) -> None:
     add_ledger(settings, "work")
     file = next(crib.home.rglob("secrets*"))
-    file.write_text(file.read_text().replace(PASSWORD, "changed"))
+    write_atomic(file, file.read_bytes().replace(PASSWORD.encode(), b"changed"))  # the host may be reading it
     row(settings, "work").get_by_role("button", name="Test").click()
 
     expect(row(settings, "work")).to_contain_text("Failed")

@@ -63,6 +63,7 @@ def test_the_palette_does_what_it_says_and_asks_what_it_does_not_know(crib: Crib
 
     page.locator("body").press("Control+k")
     page.get_by_role("combobox").fill("turn off demo")
+    expect(page.get_by_role("option", selected=True)).to_contain_text("Turn off demo")
     page.get_by_role("combobox").press("Enter")
     expect(page.locator('[data-server="demo"]')).to_contain_text("Off")
 
@@ -111,6 +112,7 @@ def test_what_the_status_line_said_stands_in_activity(crib: Crib, new_page: NewP
     page = enter_servers(crib, new_page())
     page.locator("body").press("Control+k")
     page.get_by_role("combobox").fill("turn off demo")
+    expect(page.get_by_role("option", selected=True)).to_contain_text("Turn off demo")
     page.get_by_role("combobox").press("Enter")
     notice = page.get_by_role("status").filter(has_text="Turned off “demo”.")
     notice.get_by_role("button", name="Undo").click()
