@@ -118,7 +118,7 @@ class Waits:
         nothing = self._serializer.seal(json.dumps(None), "answer", *wait.key)
 
         def take(connection: sa.Connection) -> TakenEvent | None:
-            found = _take(connection, self._serializer, wait, root, name, over=over)
+            found = _take(connection, self._serializer, wait, root, name)
             if found is None and over:
                 _give(connection, wait.key, nothing)
             return found
@@ -261,12 +261,9 @@ def _event(row: Any, serializer: JsonSerializer) -> TakenEvent:
 
 
 def _take(
-    connection: sa.Connection, serializer: JsonSerializer, wait: Wait, root: str, name: str, *, over: bool
+    connection: sa.Connection, serializer: JsonSerializer, wait: Wait, root: str, name: str
 ) -> TakenEvent | None:
-    """The event that this wait already took, or else the oldest one that is free.
-
-    `over`: its deadline has passed, and the event must have been sent before it.
-    """
+    """The event that this wait already took, or the oldest free one that was sent before its deadline."""
     taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
     sent = events.c.run.in_(with_parents(root))
     mine = sa.select(events).where(sent, events.c.taken == taker)
@@ -275,7 +272,7 @@ def _take(
     if wait.answered:
         return None
     free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
-    if over:
+    if wait.until is not None:
         free = sa.and_(free, events.c.sent <= wait.until)
     oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
     taken = (
