@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.accounts.test_caldav import account_at, small_server
 from tests.bundled.calendar.conftest import Diary
 from tests.bundled.calendar.radicale_server import vevent
@@ -202,3 +204,34 @@ async def test_an_id_from_before_the_series_moved_still_names_the_series(diary: 
 
 async def moved(diary: Diary) -> list[str]:
     return [start[5:16] for start in await diary.starts("2026-11-01", "2026-12-31")]
+
+
+@pytest.mark.parametrize("change", [{"duration": "30m"}, {"start": "11:00"}, {"recurrence": "FREQ=WEEKLY"}])
+async def test_a_series_whose_first_occurrence_is_deleted_is_changed(
+    diary: Diary, change: dict[str, str]
+) -> None:
+    await diary.call("create_event", title="Sync", start="2026-11-02T09:00", recurrence="every Monday")
+    events = await diary.events("2026-11-01", "2026-11-30")
+    await diary.call("delete_event", id=events[0]["id"])
+
+    changed = await diary.call("update_event", id=events[2]["id"], scope="all", **change)
+
+    assert changed["event"]["start"].startswith("2026-11-09")
+    assert len(await diary.events("2026-11-01", "2026-11-30")) == 4
+
+
+@pytest.mark.parametrize(("scope", "at"), [("all", 1), ("following", 0), ("following", 1)])
+async def test_a_changed_occurrence_takes_what_it_is_given_with_others(
+    diary: Diary, scope: str, at: int
+) -> None:
+    await diary.call(
+        "create_event", title="Sync", start="2026-11-02T09:00", recurrence="every Monday 3 times"
+    )
+    chosen = (await diary.events("2026-11-01", "2026-12-31"))[at]
+    await diary.call("update_event", id=chosen["id"], title="Own", start="15:00")
+
+    await diary.call("update_event", id=chosen["id"], title="New", start="16:00", scope=scope)
+
+    listed = await diary.events("2026-11-01", "2026-12-31")
+    assert (listed[at]["title"], listed[at]["start"][11:16]) == ("New", "16:00")
+    assert listed[2]["title"] == "New"

@@ -183,9 +183,7 @@ class DavCalendars:
 
     def _first(self, ref: EventRef, series: StoredSeries) -> EventRef:
         """The first occurrence, after the starts of all of them changed."""
-        if series.master is None or not repeats(series.master):
-            return ref.series
-        return EventRef(ref.calendar, ref.uid, occurrence_key(series.times("")[0]))
+        return EventRef(ref.calendar, ref.uid, series.first_key())
 
     async def losses(self, ref: EventRef, changes: EventChanges, scope: Scope) -> list[str]:
         stored = self._read.get(ref.series) or await self._stored(await self._calendar(ref), ref)

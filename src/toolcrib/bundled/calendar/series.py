@@ -59,11 +59,15 @@ class StoredSeries:
         master = self.master
         if master is None:
             return True
-        if not repeats(master):
-            return False
-        return (
-            next(Expansion(self.calendar, self._fallback).members(master, self._years(master)), None) is None
-        )
+        return repeats(master) and not self.first_key()
+
+    def first_key(self) -> str:
+        """The key of the first occurrence that is not deleted; empty if there is none."""
+        master = self.master
+        if master is None or not repeats(master):
+            return ""
+        members = Expansion(self.calendar, self._fallback).members(master, self._years(master))
+        return next((occurrence_key(start) for start, _ in members), "")
 
     def _years(self, master: Component) -> Window:
         first = wall(self._times(master)[0]).replace(tzinfo=self._fallback)
@@ -163,8 +167,9 @@ class StoredSeries:
         set_moment(event, "DTEND", last)
 
     def change_all(self, key: str, changes: EventChanges) -> None:
-        """Change the whole series, or an event that does not repeat. Changed occurrences stay changed."""
+        """Change the whole series, or an event that does not repeat. Other changed occurrences stay changed."""
         master = self._needed_master()
+        target = self.override(key) if key else None
         old = copy.deepcopy(master)
         if changes.moves:
             self._move_all(master, key, changes)
@@ -177,7 +182,8 @@ class StoredSeries:
         raise_sequence(master)
         for event in self._events():
             if event is not master:
-                set_fields(event, _unless_own(event, old, changes), self._organizer, self._notify)
+                wanted = changes if event is target else _unless_own(event, old, changes)
+                set_fields(event, wanted, self._organizer, self._notify)
                 raise_sequence(event)
         if changes.rules is not None or not repeats(master):
             self._drop_strays(master)
@@ -287,7 +293,11 @@ class StoredSeries:
         original = self.original(key)
         later = StoredSeries(copy.deepcopy(self.calendar), self._fallback, self._organizer, self._notify)
         later._begin_at(original)
-        later.change_all("", _from_occurrence(changes, self.times(key), original))
+        chosen = later.override(key)
+        if changes.moves and chosen is not None:
+            set_moment(chosen, "DTSTART", original)
+            set_moment(chosen, "DTEND", same_length(original, *self.times(key)))
+        later.change_all(key, _from_occurrence(changes, self.times(key), original))
         self.remove_following(key)
         return later
 
