@@ -96,7 +96,8 @@ _ZONES = {
 _ZONE = (
     rf"(?:\s*\(?(?P<zone>(?:UTC|GMT)(?:\s?[+-]\d{{1,2}}(?::?\d\d)?)?|[+-]\d\d:\d\d"
     rf"|(?-i:[A-Z][A-Za-z]+/[A-Z][A-Za-z_/-]+|ET|PT|CT|MT)"
-    rf"|{'|'.join(name for name in _ZONES if len(name) > 2)})(?!\w)\)?)?"
+    rf"|{'|'.join(name for name in _ZONES if len(name) > 2)}"
+    rf"|(?:EASTERN|CENTRAL|MOUNTAIN|PACIFIC)(?!\s+(?-i:[A-Z])))(?!\w)\)?)?"
 )
 
 
@@ -361,6 +362,11 @@ def mark_moments(phrase: Phrase, now: datetime) -> None:
     def later(number: float, unit: str) -> datetime:
         return now + Length(number, _unit(unit)).exact
 
+    phrase.mark(
+        MOMENT,
+        r"in\s+(\d+|an?)\s*(?:h|hrs?|hours?)\s*(?:and\s+)?(\d+)\s*(?:m|mins?|minutes?)",
+        lambda found: later(amount(found[1]) * 60 + int(found[2]), "minute"),
+    )
     phrase.mark(MOMENT, r"in\s+half\s+an\s+hour", lambda _: now + timedelta(minutes=30))
     phrase.mark(MOMENT, rf"in\s+{_AMOUNT}\s*{units}", lambda found: later(amount(found[1]), found[2]))
     phrase.mark(MOMENT, rf"{_AMOUNT}\s*{units}\s+from\s+now", lambda found: later(amount(found[1]), found[2]))
@@ -370,8 +376,9 @@ def mark_lengths(phrase: Phrase) -> None:
     """`for 90 minutes`, `for 1h30`, `for half an hour`, `2 hours long`, `30 min`, `for 3 days`."""
     units = "minutes?|mins?|hours?|hrs?"
 
-    def read(found: re.Match[str]) -> Length:
-        return Length(amount(found[1]), _unit(found[2]))
+    def read(found: re.Match[str]) -> Length | None:
+        length = Length(amount(found[1]), _unit(found[2]))
+        return None if length.unit == "hour" and length.number > 99 else length  # 1500 hrs
 
     def of_two(found: re.Match[str]) -> Length:
         return Length(int(found[1]) * 60 + int(found[2]), "minute")
@@ -437,6 +444,8 @@ def mark_times(phrase: Phrase) -> None:
 
 def _two_clocks(phrase: Phrase, found: re.Match[str]) -> str:
     """A range. Two numbers alone are one only after `from`, or at the end or beside a mark."""
+    if re.match(r"(?:at|@)\s*(?:5|10|20|25)\s+(?:to|till)\s+\d{1,2}(?!\d|[:.h])", found[0], re.IGNORECASE):
+        raise ToolFailure(f"{found[0]!r} can be a range or a time.", "Write times as 14:50 or 14:00-15:00.")
     if not any(found.groups()[:1] + found.groups()[2:5] + found.groups()[6:9]):
         before, after = found.string[: found.start()].rstrip(), found.string[found.end() :].lstrip()
         beside = not before or not after or re.search(f"{GAP}$", before) or re.match(GAP, after)
@@ -480,7 +489,7 @@ def _clock(hour: str, minute: str | None = None, half: str | None = None, zone: 
 
 def clock_zone(name: str, at: datetime) -> tzinfo:
     """The zone that a text names beside a time; raises `ToolFailure` if it is not the one of that season."""
-    place = _ZONES.get(name.upper().replace("STANDARD ", "").replace("DAYLIGHT ", ""))
+    place = _ZONES.get(name.upper()) or _ZONES.get(f"{name.upper()} TIME")
     zone = find_zone(place or name)
     if zone is None:
         raise ToolFailure(f"{name!r} is not a time zone.", "Use create_event with `time_zone`.")
@@ -497,6 +506,6 @@ def mark_parts(phrase: Phrase) -> None:
     """Mark parts of the day."""
     phrase.mark(
         PART,
-        r"(?:(?:in|during)\s+the\s+|at\s+(?=night))?(morning|afternoon|evening|night)s?",
+        r"(?:(?:in|during)\s+the\s+|at\s+(?=night))?(morning|afternoon|evening|night)",
         lambda found: found[1].lower(),
     )

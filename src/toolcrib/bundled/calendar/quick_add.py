@@ -62,6 +62,7 @@ _NUMBERED = (
     r"1:1s?|one\s+on\s+one|1\s+on\s+1|#\d+|(?:rooms?|gate|chapters?|sprint|phase|levels?|episode|season|volume"
     r"|version|terminal|platform|hall|suite|apartment|apt|building|grades?|ages?|pages?|lessons?|units?|track"
     r"|floor|iphone|windows|route|highway)\.?\s+#?\d+(?:[-–]\d+)?[a-z]?"
+    r"|\d{3}-\d{3}-\d{4}|(?:call|ring|phone|dial|text|fax)\s+(?!\d00-\d\d00)\d{3}-\d{4}"
 )
 """Numbers that belong to a title."""
 _WRAPPED = re.compile(r"^[^\w#]+|[^\w%]+$")
@@ -297,20 +298,23 @@ def _two_readings(what: str, events: list[NewEvent], now: datetime) -> ToolFailu
 def _repeated(new: NewEvent, repetition: Repetition, reading: _Reading) -> NewEvent:
     """A series whose first event is on a day of its rule."""
     named = reading.day is not None and not reading.said_start
-    if named and repetition.days and wall(new.start).weekday() not in repetition.days:
-        raise ToolFailure(
-            "The text names more than one day.", "Say from when with 'starting', or use create_event."
-        )
-    if named and "BYMONTHDAY" in repetition.parts:
-        raise ToolFailure("The text names more than one day.", "Say from when with 'starting'.")
     first, fixed = new.start, {"BYDAY", "BYMONTHDAY"} & set(repetition.parts)
+    again = re.fullmatch(DAY_NAME, reading.day.words, re.I) if reading.day else None  # Taco Tuesday
+    same = again and repetition.days == (wall(first).weekday(),)
+    if named and not same and (fixed or repetition.parts["FREQ"] == "DAILY"):
+        raise ToolFailure(
+            "The text names a day beside those on which it repeats.",
+            "Say from when with 'starting', or use create_event.",
+        )
     if not fixed and not _names_day(repetition.parts["FREQ"], reading.day):
         raise ToolFailure(
             "The text does not say on which day it repeats.",
             "Name it, such as 'every Monday' or 'on the 15th of every month'.",
         )
     if fixed:
-        first = first_date(checked_rule(repetition.rule(wall(first).date()), first), first)
+        parts = {name: value for name, value in repetition.parts.items() if name != "INTERVAL"}
+        every = replace(repetition, parts=parts).rule(wall(first).date())
+        first = first_date(checked_rule(every, first), first)
     end = like(first, wall(first) + (wall(new.end) - wall(new.start)))
     rule = checked_rule(repetition.rule(wall(first).date()), first)
     return replace(new, start=first, end=end, rules=(rule,))
@@ -487,11 +491,12 @@ def _take_place(phrase: Phrase) -> str:
     if not found:
         return ""
     phrase.text = f"{phrase.text[: found.start()]}{phrase.put(DONE, found[0])}{phrase.text[found.end() :]}"
-    return found["place"].strip(" ,.;")
+    return found["place"].strip(" ,.;!?")
 
 
 def _title(rest: str) -> str:
-    words = " ".join(re.sub(GAP, " ", rest).split())
+    words = " ".join(re.sub(r"\(\s*\)|\[\s*\]", " ", re.sub(GAP, " ", rest)).split())
+    words = re.sub(r"(?:\s+([,;.!?]))+(?!\S)", r"\1", words)
     previous = None
     while previous != words:
         previous, words = words, _ENDS.sub("", words).strip()

@@ -11,11 +11,14 @@ from toolcrib.bundled.calendar.phrases import (
     DAY_NAME,
     DONE,
     LENGTH,
+    NUMBERS,
     REPEAT,
     TO,
+    WEEKDAYS,
     Found,
     Length,
     Phrase,
+    amount,
     mark_days,
     mark_lengths,
     mark_of,
@@ -31,6 +34,7 @@ _SINGLE = {
     "daily": {"FREQ": "DAILY"},
     "weekly": {"FREQ": "WEEKLY"},
     "biweekly": {"FREQ": "WEEKLY", "INTERVAL": "2"},
+    "bi-weekly": {"FREQ": "WEEKLY", "INTERVAL": "2"},
     "fortnightly": {"FREQ": "WEEKLY", "INTERVAL": "2"},
     "monthly": {"FREQ": "MONTHLY"},
     "quarterly": {"FREQ": "MONTHLY", "INTERVAL": "3"},
@@ -58,6 +62,7 @@ _NO_NOUN = (
     "at|on|from|for|until|till|through|starting|beginning|in|every|each|today|tomorrow|tonight|next|this|noon"
 )
 _WORKDAYS = [0, 1, 2, 3, 4]
+_COUNT = rf"other|second|\d+|{'|'.join(NUMBERS)}"
 
 
 @dataclass(frozen=True)
@@ -125,8 +130,13 @@ def mark_repetitions(phrase: Phrase) -> None:
     def mark(pattern: str, reading: Repetition) -> None:
         phrase.mark(REPEAT, pattern, lambda _: reading)
 
+    phrase.rewrite(
+        rf"({DAY_NAME})\s+(morning|afternoon|evening|night)s",
+        lambda found: f"{WEEKDAYS[weekday_number(found[1])]}s {found[2]}",
+    )
+
     phrase.mark(
-        REPEAT, rf"(?:{_EVERY}day|daily)\s*,?\s+except\s+(?:on\s+|for\s+)?(weekends|{_LIST})", _except
+        REPEAT, rf"(?:{_EVERY}day|(?<!-)daily)\s*,?\s+except\s+(?:on\s+|for\s+)?(weekends|{_LIST})", _except
     )
     phrase.mark(
         REPEAT, rf"(?:{_EVERY}weekday|weekdays)\s*,?\s+except\s+(?:on\s+|for\s+)?({_LIST})", _except_workdays
@@ -140,7 +150,7 @@ def mark_repetitions(phrase: Phrase) -> None:
     )
     day = r"(\d{1,2})(?:st|nd|rd|th)?"
     for pattern in (
-        rf"(?:monthly|{_EVERY}month)\s+on\s+the\s+{day}",
+        rf"(?:(?<!-)monthly|{_EVERY}month)\s+on\s+the\s+{day}",
         rf"(?:on\s+)?(?:the\s+)?{day}\s+of\s+(?:each|every)\s+month",
     ):
         phrase.mark(
@@ -153,20 +163,22 @@ def mark_repetitions(phrase: Phrase) -> None:
     )
     phrase.mark(
         REPEAT,
-        rf"{_EVERY}(?:(other|second|\d+)\s+)?weeks?\s+on\s+{_LIST}",
+        rf"{_EVERY}(?:({_COUNT})\s+)?weeks?\s+on\s+{_LIST}",
         lambda found: _on_days(_listed(found[2]), _interval(found[1])),
     )
     phrase.mark(
         REPEAT,
-        rf"(weekly|biweekly|fortnightly)\s+on\s+{_LIST}",
+        rf"(?<!-)(weekly|bi-?weekly|fortnightly)\s+on\s+{_LIST}",
         lambda found: _on_days(_listed(found[2]), 1 if found[1].lower() == "weekly" else 2),
     )
     phrase.mark(
-        REPEAT, rf"(?:on\s+)?({_PLURAL}(?:{_AND}{_PLURAL})*)", lambda found: _on_days(_listed(found[1]))
+        REPEAT,
+        rf"(?:on\s+)?(?:all\s+)?({_PLURAL}(?:{_AND}{_PLURAL})*)",
+        lambda found: _on_days(_listed(found[1])),
     )
-    phrase.mark(REPEAT, rf"{_EVERY}(?:(other|second|\d+)\s+)?(day|week|month|year)s?", _unit)
+    phrase.mark(REPEAT, rf"{_EVERY}(?:({_COUNT})\s+)?(day|week|month|year)s?", _unit)
     mark(r"(?:every|each)(?=\s+(?:morning|afternoon|evening|night)\b)", Repetition({"FREQ": "DAILY"}))
-    single = f"({'|'.join(_SINGLE)})"
+    single = f"(?<!-)({'|'.join(_SINGLE)})"
     adjective = rf"{single}(?=\s+[^\W\d_])(?!\s+(?:{_NO_NOUN}|{DAY_NAME})\b)"
     phrase.mark(
         REPEAT, adjective, lambda found: Repetition(dict(_SINGLE[found[1].lower()]), adjective=found[1])
@@ -193,7 +205,7 @@ def _mark_ordered(phrase: Phrase) -> None:
     )
     phrase.mark(
         REPEAT,
-        rf"(?:monthly|{_EVERY}month)\s+on\s+the\s+{_NTH}\s+({DAY_NAME})(?:\s+of\s+the\s+month)?",
+        rf"(?:(?<!-)monthly|{_EVERY}month)\s+on\s+the\s+{_NTH}\s+({DAY_NAME})(?:\s+of\s+the\s+month)?",
         monthly,
     )
     phrase.mark(REPEAT, rf"(?:on\s+)?{_EVERY}{_NTH}\s+({DAY_NAME})", unclear)
@@ -234,7 +246,7 @@ def _without(days: range | list[int], left_out: list[int]) -> Repetition | None:
 
 def _interval(text: str | None) -> int:
     given = (text or "1").lower()
-    return 2 if given in ("other", "second") else int(given)
+    return 2 if given in ("other", "second") else round(amount(given))
 
 
 def _unit(found: re.Match[str]) -> Repetition:
@@ -254,7 +266,7 @@ def take_repetition(phrase: Phrase) -> tuple[Repetition | None, Found | None]:
     first = None
     if between := phrase.use(rf"(?:\b(?:from|starting|beginning)\s+(?:on\s+)?)?{day}{TO}{day}"):
         first, found = between[0], found.having("UNTIL", f"{between[1].value:%Y%m%d}")
-    elif until := phrase.use(rf"\b(?:until|till|through|thru|ending|to)\s+(?:on\s+)?{day}"):
+    elif until := phrase.use(rf"\b(?:(?:up\s+)?(?:until|till|to)|through|thru|ending)\s+(?:on\s+)?{day}"):
         found = found.having("UNTIL", f"{until[0].value:%Y%m%d}")
     if first is None and (start := phrase.use(rf"\b(?:starting|beginning|from|as\s+of)\s+(?:on\s+)?{day}")):
         first = start[0]

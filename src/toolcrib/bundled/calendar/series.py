@@ -167,7 +167,7 @@ class StoredSeries:
         set_moment(event, "DTEND", last)
 
     def change_all(self, key: str, changes: EventChanges) -> None:
-        """Change the whole series, or an event that does not repeat. Other changed occurrences stay changed."""
+        """Change the whole series, or an event that does not repeat. Others that were changed stay so."""
         master = self._needed_master()
         target = self.override(key) if key else None
         old = copy.deepcopy(master)

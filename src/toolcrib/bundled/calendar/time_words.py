@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from toolcrib.bundled.calendar.phrases import GAP, KEPT, NUMBERS
+from toolcrib.bundled.calendar.phrases import GAP, KEPT, MONTHS, NUMBERS, WEEKDAYS
 from toolcrib.bundled.calendar.zones import find_zone
 
 _TOKEN = re.compile(rf"{GAP}|{KEPT}.|[^\s\ue000-\uf8ff]+")
 _MARK = re.compile(GAP)
 _SYMBOL = re.compile(r"[~<>≈±/+=|&]+")
 _UNIT = re.compile(
-    r"\d+(?:[.:,]\d+)?(?:st|nd|rd|th|(?-i:[aphmsdwy])|[ap]m|hrs?|hours?|mins?|minutes?|secs?|days?|wks?|weeks?|yrs?"
-    r"|uhr|ish|h\d+)",
+    r"(?:\d[^/–-]*[/–-])?\d+(?:[.:,]\d+)?(?:st|nd|rd|th|(?-i:[aphmsdwxy])|[ap]+m+|hrs?|hours?|mins?|minutes?|secs?|days?|wks?|weeks?|yrs?"
+    r"|uhr|-?ish|h\d+)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
-_WEEK = re.compile(r"(?:kw|cw|wk|week|w)\.?\d+", re.IGNORECASE)
+_WEEK = re.compile(r"(?:kw|cw|wk|week|w|x)\.?\d+", re.IGNORECASE)
 _DAY_LETTERS = re.compile(
     r"(?:mo?|tu?|we?|th|r|fr?|sa?|su?)(?:[/,&+-](?:mo?|tu?|we?|th|r|fr?|sa?|su?))+", re.IGNORECASE
 )
@@ -28,8 +29,12 @@ _RELATIVE = re.compile(
     r"^(?:(?:after|before|around|during) (?:work|school|class)|(?:after|before|around|during|at) "
     r"(?:breakfast|lunch|dinner|supper)) "
     r"| (?:first|second|third|fourth|fifth|last|\d+(?:st|nd|rd|th)) (?:and|or|&|,)$"
+    r"|^(?:in|the|some) (?:latest|earliest|point|winter|spring|summer|autumn|fall) (?:$|[\ue000-\ue007])"
 )
-"""`after lunch`, `first and third`."""
+"""`after lunch`, `first and third`, `at the latest`."""
+_LONG_NAMES = [each for each in (*WEEKDAYS, *MONTHS) if len(each) > 5]
+_LONG_NAMES += ["tomorrow", "tonight", "morning", "afternoon", "evening", "midnight", "weekly", "monthly"]
+_NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
 _PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
 _TENS = {
     *NUMBERS,
@@ -67,7 +72,7 @@ def _is_in(word: str, name: str = "") -> bool:
 
 def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[str]:
     """The words that cannot be part of a title; `day` has the words of the day that was understood."""
-    tokens = _TOKEN.findall(text)
+    tokens = [each for each in _TOKEN.findall(text) if not re.fullmatch(r"[-–—.,;:!?()\[\]]+", each)]
     marks = [_MARK.match(token) is not None for token in tokens]
     found: list[str] = []
     for at, token in enumerate(tokens):
@@ -76,10 +81,11 @@ def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[
         ahead = at + 1 < len(tokens) and marks[at + 1]
         beside = ahead or (at > 0 and marks[at - 1])
         inside = 0 < at < len(tokens) - 1 and not beside
-        word = token.strip(".,;:!?()[]{}\"'“”‘’…")
+        word = token.strip(".,;:!?()[]{}\"'“”‘’…-–—+~")
         around = f"{tokens[at - 1] if at else ''} {word} {''.join(tokens[at + 1 : at + 2])}".lower()
         if (
             _RELATIVE.search(around)
+            or (not day and _is_foreign(token, tokens[at + 1 : at + 3], beside))
             or _says_time(word, ahead, beside, day)
             or _is_time_number(word, inside, beside, bool(day), has_time, year)
         ):
@@ -95,7 +101,7 @@ def _says_time(word: str, ahead: bool, beside: bool, day: str) -> bool:
     if _DAY_LETTERS.fullmatch(word) or ("/" in word and find_zone(word) is not None):
         return True
     plain = _plain(word)
-    pieces = {word.casefold(), plain, *re.split(r"[-/.’'&+]", plain)}
+    pieces = {word.casefold(), plain, *re.split(r"[-/.’'&+\d]", plain)}
     if any(
         _is_in(each) or (_is_in(each, "holidays") and not re.search(r"\d", day)) for each in pieces if each
     ):
@@ -104,9 +110,19 @@ def _says_time(word: str, ahead: bool, beside: bool, day: str) -> bool:
         return True
     if word in _words("zones_in_capitals")[0] and (beside or len(word) > 2):
         return True
+    if plain not in _NOT_MISSPELT and get_close_matches(plain, _LONG_NAMES, 1, 0.8):
+        return True
     if beside and (_is_in(plain, "beside") or (not day and _is_in(plain, "instead_of_day"))):
         return True
     return ahead and _is_in(plain, "ahead")
+
+
+def _is_foreign(token: str, after: list[str], beside: bool) -> bool:
+    """`24. okt 14:30`, `24 dez. 14:30` or `pon. 14:30`: a date or day as other languages shorten it."""
+    if not re.fullmatch(r"(?:[1-9]|[12]\d|3[01])\.?", token):
+        return beside and re.fullmatch(r"[^\W\d_]{1,7}\.", token) is not None
+    month = re.fullmatch(r"(?:de|[^\W\d_]{3,6}\.?)", after[0]) if after else None
+    return token.endswith(".") or bool(month and (after[0] == "de" or _MARK.match("".join(after[1:]))))
 
 
 def _plain(word: str) -> str:
@@ -116,7 +132,7 @@ def _plain(word: str) -> str:
 
 
 def _is_time_number(word: str, inside: bool, beside: bool, has_day: bool, has_time: bool, year: int) -> bool:
-    if word.lower() in _TENS:
+    if all(each in _TENS for each in word.lower().split("-")):
         return not (inside and has_time)
     if not re.search(r"\d", word) or word[0] in "$€£" or word[-1] in "%€£":
         return False
