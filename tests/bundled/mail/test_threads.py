@@ -15,8 +15,9 @@ CHAIN = {
     "m5": {"In_Reply_To": '"your mail of Monday" <m4@x.org>', "References": "<gone@x.org>"},
     "m6": {"In_Reply_To": "<gone@x.org>"},
     "m7": {"References": "<m6@x.org>", "Subject": "Something else"},
+    "m8": {"In_Reply_To": "m7@x.org"},
 }
-FOLDERS = ("INBOX", "Sent", "Archive/2024", "Kunden/Müller", "INBOX", "Drafts", "Sent")
+FOLDERS = ("INBOX", "Sent", "Archive/2024", "Kunden/Müller", "INBOX", "Drafts", "Sent", "INBOX")
 
 
 def place_thread(desk: Desk) -> None:
@@ -71,5 +72,5 @@ async def test_of_a_long_thread_the_newest_messages_are_listed(
 
     read = await desk.call("read_email", id=found["id"])
 
-    assert [each["subject"] for each in read["thread"]] == ["Thread m5", "Thread m6", "Something else"]
-    assert read["remarks"] == ["Of 7 messages of the thread, the newest 3 are listed."]
+    assert [each["subject"] for each in read["thread"]] == ["Thread m6", "Something else", "Thread m8"]
+    assert read["remarks"] == ["Of 8 messages of the thread, the newest 3 are listed."]

@@ -19,6 +19,10 @@ INNER = b"From: Carla <carla@example.com>\r\nSubject: Inside\r\n\r\nInner text\r
 STATUS = (
     b"Reporting-MTA: dns; mx.example.org\r\n\r\nFinal-Recipient: rfc822; x@example.org\r\nAction: failed\r\n"
 )
+ALTERNATIVE = (
+    b"multipart/alternative; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\n%b\r\n--B\r\n"
+    b"Content-Type: text/html\r\n\r\n%b\r\n--B--\r\n"
+)
 SHAPES: dict[str, tuple[bytes, list[str], list[str]]] = {
     "multipart without a boundary": (b"multipart/mixed\r\n\r\n" + TWO_PARTS, ["Grüße"], [DAMAGED]),
     "wrong boundary": (b"multipart/mixed; boundary=WRONG\r\n\r\n" + TWO_PARTS, ["Grüße"], [DAMAGED]),
@@ -77,6 +81,64 @@ SHAPES: dict[str, tuple[bytes, list[str], list[str]]] = {
         [],
         ["No text was found in its content (text/html, 13 bytes)."],
     ),
+    "plain text that points to a browser": (
+        ALTERNATIVE % (b"Please open this message in your browser.", b"<p>Your code is 4711</p>"),
+        ["Your code is 4711"],
+        [],
+    ),
+    "long plain text that says nothing": (
+        ALTERNATIVE % (b"This is plain text. " * 40, b"<p>Your invoice is due on 5 December.</p>" * 90),
+        ["invoice"],
+        [],
+    ),
+    "HTML without text": (
+        ALTERNATIVE % (b"Is HTML read here?", b"<html><body></body></html>"),
+        ["Is HTML read here?"],
+        [],
+    ),
+    "HTML with other text than the plain text": (
+        ALTERNATIVE % (b"The HTML report of the night is ready, 3 pages failed." * 3, b"<p>Unsubscribe</p>"),
+        ["3 pages failed", "Unsubscribe"],
+        [],
+    ),
+    "HTML around a file": (
+        ALTERNATIVE
+        % (
+            b"Short",
+            b"\r\n--B\r\nContent-Type: multipart/mixed; boundary=C\r\n\r\n--C\r\n"
+            b"Content-Type: text/html\r\n\r\n<p>Before the file</p>\r\n--C\r\n"
+            b"Content-Type: application/pdf; name=a.pdf\r\n\r\n%PDF\r\n--C\r\n"
+            b"Content-Type: text/html\r\n\r\n<p>After the file</p>\r\n--C--\r\n",
+        ),
+        ["Before the file", "After the file"],
+        [],
+    ),
+    "signed with its text inside": (
+        b"application/pkcs7-mime; smime-type=signed-data; name=smime.p7m\r\n\r\n0\x80\r\n",
+        ["inside an S/MIME signature"],
+        [],
+    ),
+    "Japanese without a character set": (
+        b"text/plain\r\n\r\n" + "こんにちは世界".encode("iso-2022-jp") + b"\r\n",
+        ["こんにちは世界"],
+        [],
+    ),
+    "Japanese labelled as UTF-8": (
+        b"text/plain; charset=utf-8\r\n\r\n" + "こんにちは世界".encode("iso-2022-jp") + b"\r\n",
+        ["こんにちは世界"],
+        [],
+    ),
+    "HTML that names its character set": (
+        b"text/html\r\n\r\n<meta charset=windows-1250>" + "Zażółć gęślą".encode("cp1250") + b"\r\n",
+        ["Zażółć gęślą"],
+        [],
+    ),
+    "invitation as a file of no type": (
+        b"application/octet-stream; name=invite.ics\r\n\r\nBEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n"
+        b"SUMMARY:Sync\r\nDTSTART:20261120T100000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        ["Sync", "Fri 20 Nov 2026 10:00"],
+        [],
+    ),
     "empty": (b"text/plain\r\n\r\n", [], ["The message is empty."]),
     "several senders": (
         b"text/plain\r\nFrom: Eve <eve@example.com>\r\n\r\nHello\r\n",
@@ -128,6 +190,18 @@ async def test_a_sender_without_an_address_is_still_shown(desk: Desk) -> None:
     (found,) = await desk.find("")
 
     assert found["sender"] == "The mail system"
+
+
+@pytest.mark.parametrize("raw", ["<grüße@x.org>".encode(), "<grüße@x.org>".encode("latin-1")])
+async def test_a_message_id_of_any_bytes_does_not_fail_the_search(desk: Desk, raw: bytes) -> None:
+    head = b"Message-ID: %b\r\nReferences: %b\r\n" % (raw, raw)
+    desk.put(head + HEAD + b"text/plain\r\n\r\nHello\r\n")
+
+    (found,) = await desk.find("")
+    read = await desk.call("read_email", id=found["id"])
+
+    assert read["text"] == "Hello"
+    assert read["message_id"] == "<grüße@x.org>"
 
 
 @pytest.fixture

@@ -40,6 +40,8 @@ _MARKS = {
 _WORD = rb"(?<![A-Za-z\xc0-\xff])%s(?![A-Za-z\xc0-\xff])"
 _FOREIGN_WORD = re.compile(_WORD % rb"[\xc0-\xff]{2,}")
 _ACCENTED_WORD = re.compile(_WORD % rb"(?=[\xc0-\xff]*[A-Za-z])(?=[A-Za-z]*[\xc0-\xff])[A-Za-z\xc0-\xff]+")
+_JAPANESE = re.compile(rb"\x1b\$[@B]")
+_META = re.compile(rb"<meta[^>]{1,200}?charset=[\"']?([\w-]+)", re.IGNORECASE)
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=")
 
 
@@ -50,6 +52,8 @@ def decode_text(data: bytes, charset: str = "") -> str:
     without changing the label, and text of another set is hardly ever valid UTF-8.
     """
     name = charset.strip().strip("'\"").lower()
+    if name in _SAY_LITTLE and _JAPANESE.search(data):
+        name = "iso2022_jp_2"
     marked = any(name.startswith(prefix) and mark in data for prefix, mark in _MARKS.items())
     text = (_strict(data, name) if marked else None) or _utf8(data)
     if text is not None:
@@ -88,18 +92,23 @@ def _codec(name: str) -> str:
 
 
 def _guessed_set(data: bytes) -> str:
-    """Western European, or Cyrillic, whose words have no ASCII letters; small letters are most of a text."""
+    """What HTML says, else Western European, or Cyrillic: its words have no ASCII letters, most are small."""
+    if named := _META.search(data[:4000]):
+        return named[1].decode()
     if len(_FOREIGN_WORD.findall(data)) <= len(_ACCENTED_WORD.findall(data)):
         return "cp1252"
     koi8, windows = (sum(low <= byte < low + 32 for byte in data) for low in (0xC0, 0xE0))
     return "koi8-r" if koi8 > windows else "cp1251"
 
 
+def decode_8bit(raw: str) -> str:
+    """A header without surrogates, which the parser makes of 8-bit characters and nothing can write again."""
+    return decode_text(raw.encode("utf-8", "surrogateescape"))
+
+
 def decode_words(raw: str) -> str:
     """A header's value as the user reads it, on one line."""
-    text = raw
-    if not raw.isascii():  # 8-bit headers, which the parser keeps as surrogates
-        text = decode_text(raw.encode("utf-8", "surrogateescape"))
+    text = decode_8bit(raw)
     if _ENCODED_WORD.search(text):
         text = _decode_encoded_words(text)
     return one_line(text)

@@ -11,7 +11,7 @@ from email.policy import compat32
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import NamedTuple, Self
 
-from toolcrib.bundled.mail.decoding import decode_words
+from toolcrib.bundled.mail.decoding import decode_8bit, decode_words
 
 MAX_ADDRESSES = 500
 _UNCLEAR = re.compile(r'[,;:<>@"\\]')
@@ -42,7 +42,7 @@ class Headers:
     def read(cls, data: bytes) -> Self:
         """From the bytes before the first empty line."""
         message = BytesHeaderParser(policy=compat32).parsebytes(data.lstrip(b"\r\n"))
-        return cls((str(name), str(value)) for name, value in message.raw_items())
+        return cls((str(name), decode_8bit(str(value))) for name, value in message.raw_items())
 
     def raw(self, name: str) -> str:
         """The first value as sent; empty if missing."""
@@ -78,15 +78,12 @@ class Headers:
     @property
     def references(self) -> list[str]:
         """The messages before this one in its thread, oldest first."""
-        found = (
-            _MESSAGE_ID.findall(self.raw("references")) or _MESSAGE_ID.findall(self.raw("in-reply-to"))[:1]
-        )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(_ids(self.raw("references")) or _ids(self.raw("in-reply-to"))[:1]))
 
     @property
     def linked(self) -> frozenset[str]:
         """The Message-IDs of this message and of all that it names as earlier ones."""
-        named = _MESSAGE_ID.findall(f"{self.raw('references')} {self.raw('in-reply-to')}")
+        named = [*_ids(self.raw("references")), *_ids(self.raw("in-reply-to"))]
         return frozenset(filter(None, [self.message_id, *named]))
 
     @property
@@ -97,3 +94,9 @@ class Headers:
         except (TypeError, ValueError, IndexError, OverflowError):
             return None
         return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _ids(field: str) -> list[str]:
+    """Message-IDs; some programs leave out the angle brackets."""
+    bare = re.findall(r"[^\s<>,;()\"]+@[^\s<>,;()\"]+", field)
+    return _MESSAGE_ID.findall(field) or [f"<{each}>" for each in bare]

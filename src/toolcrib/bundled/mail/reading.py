@@ -21,7 +21,7 @@ PAGE = 20_000
 """Characters of one part of a long text."""
 MAX_EMBEDDED = 3
 """Messages in messages whose text is shown."""
-SHORT = 400
+SHORT = 2000
 """Characters of a plain text that may only say that there is HTML."""
 _ENCRYPTED = {"application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"}
 _TNEF = {"application/ms-tnef", "application/vnd.ms-tnef"}
@@ -111,7 +111,10 @@ def _remarks(found: ReadMessage) -> Iterable[str]:
 async def _text(source: PartSource, message: OpenMessage, depth: int = 0) -> str:
     found = contents(message.root)
     text = await _joined(source, message, found.texts, depth)
-    if not text and {part.media_type for part in found.attachments} & _ENCRYPTED:
+    protected = [part for part in found.attachments if part.media_type in _ENCRYPTED]
+    if not text and any(part.parameters.get("smime-type", "").lower() == "signed-data" for part in protected):
+        return "(The text is inside an S/MIME signature, which cannot be read here; a mail program shows it.)"
+    if not text and protected:
         return "(The message is encrypted; only a mail program with the user's key can read it.)"
     if not text:
         textual = [TextBlock(other=part) for part in found.attachments if part.is_textual]
@@ -127,16 +130,22 @@ async def _joined(source: PartSource, message: OpenMessage, blocks: Sequence[Tex
 async def _block_text(source: PartSource, message: OpenMessage, block: TextBlock, depth: int) -> str:
     if block.other is not None:
         return await _other_text(source, message, block.other, depth)
-    plain = visible(await _decoded(source, message, block.plain)).strip() if block.plain else ""
+    plain = await _of_kind(source, message, block, "text/plain")
     if block.html is None or len(plain) > SHORT:
         return plain
-    html = html_to_text(await _decoded(source, message, block.html))
-    return html if not plain or _is_stub(plain, html) else plain
+    html = await _of_kind(source, message, block, "text/html")
+    words, known = [each for each in html.split() if "://" not in each], "".join(plain.split())
+    size = sum(map(len, words))
+    differs = 2 * sum(len(each) for each in words if each not in known) > size
+    says_so = differs and "html" in plain.lower() and 4 * size > len(known)
+    if not plain or size > 3 * len(known) or says_so:  # it only says that there is HTML
+        return html
+    return f"{plain}\n\n{html}" if differs else plain
 
 
-def _is_stub(plain: str, html: str) -> bool:
-    """Whether a plain text only says that the message is in the HTML."""
-    return len(html) > 3 * len(plain) or ("html" in plain.lower() and "html" not in html.lower())
+async def _of_kind(source: PartSource, message: OpenMessage, block: TextBlock, kind: str) -> str:
+    parts = [part for part in (block.plain, block.html, *block.rest) if part and part.media_type == kind]
+    return "\n\n".join([await _other_text(source, message, part, 0) for part in parts])
 
 
 async def _other_text(source: PartSource, message: OpenMessage, part: Part, depth: int) -> str:

@@ -54,7 +54,7 @@ class Part:
 
     @property
     def is_invitation(self) -> bool:
-        return self.media_type in ("text/calendar", "application/ics")
+        return self.media_type in ("text/calendar", "application/ics") or self.name.lower().endswith(".ics")
 
     @property
     def is_textual(self) -> bool:
@@ -73,6 +73,8 @@ class TextBlock:
     plain: Part | None = None
     html: Part | None = None
     other: Part | None = None
+    rest: list[Part] = field(default_factory=list)
+    """More plain text or HTML of the same alternative, such as that after a picture."""
 
 
 @dataclass
@@ -126,8 +128,9 @@ def _take_text(part: Part, found: Contents, block: TextBlock | None) -> bool:
         block = TextBlock()
         found.texts.append(block)
     if getattr(block, kind) is not None:
-        return False
-    setattr(block, kind, part)
+        block.rest.append(part)
+    else:
+        setattr(block, kind, part)
     return True
 
 
