@@ -89,6 +89,70 @@ async def test_a_field_under_the_open_list_of_a_combo_box_is_refused(
     assert (await full.element(process, role="combo box"))["name"] == "L"
 
 
+async def test_a_click_reaches_the_lower_of_two_windows_of_a_program(
+    full: FullTools, programs: Programs
+) -> None:
+    process = programs.start("mousepad")
+    lower = await full.window(process)
+    text = await full.element(process, role="text", attributes={"multi_line": "true"})
+    await full.data("press_key", key="ctrl+shift+n", window=lower["id"])
+
+    async def windows() -> list[dict[str, Any]]:
+        listed = await full.data("list_windows", parent=str(process.pid))
+        return list(listed["windows"])
+
+    async def upper() -> Any:
+        return next((each for each in await windows() if each["id"] != lower["id"]), None)
+
+    for window in (lower, await eventually(upper)):
+        await full.data("resize_window", name=window["name"], width=500, height=300)
+        await full.data("move_window", name=window["name"], x=60, y=60)
+    await full.data("click_element", element_id=text["id"])
+    await full.data("type_text", text="below")
+    read = await full.data("get_element", name=text["id"])
+    assert (read["value"], [each["id"] for each in await windows() if each["active"]]) == (
+        "below",
+        [lower["id"]],
+    )
+
+
+async def test_what_another_window_of_the_program_covers_is_not_clicked(
+    full: FullTools, programs: Programs
+) -> None:
+    """A search dialog stays above its window also when that is brought to the front."""
+    process = programs.start("mousepad")
+    main = await full.window(process)
+    text = await full.element(process, role="text", attributes={"multi_line": "true"})
+    await full.data("resize_window", name=main["name"], width=400, height=250)
+    await full.data("move_window", name=main["name"], x=200, y=160)
+    await full.data("press_key", key="ctrl+r", window=main["id"])
+
+    async def dialog() -> Any:
+        listed = await full.data("list_windows", parent=str(process.pid))
+        return next((each for each in listed["windows"] if each["id"] != main["id"]), None)
+
+    await full.data("move_window", name=(await eventually(dialog))["name"], x=150, y=150)
+    refused = await full.result("click_element", element_id=text["id"])
+    assert "Another window of the program covers" in refused["content"][0]["text"]
+
+
+async def test_what_is_beyond_the_edge_of_the_screen_is_not_pointed_at(
+    full: FullTools, programs: Programs
+) -> None:
+    process = programs.start("mousepad")
+    main = await full.window(process)
+    first = await full.element(process, role="menu", text="File")
+    last = await full.element(process, role="menu", text="Help")
+    (screen,) = (await full.data("list_displays"))["displays"]
+    right = screen["frame"]["width"]
+    await full.data("move_window", name=main["name"], x=right - 20, y=60)
+    beyond = {"click": {"position": {"element": last["id"]}}}
+    refused = await full.result("create_input", input={"action": beyond})
+    assert "beyond the edge of the screen" in refused["content"][0]["text"]
+    assert (await full.data("click_element", element_id=first["id"]))["method"] == "pointer"
+    assert "selected" in (await full.data("get_element", name=first["id"]))["states"]
+
+
 @pytest.mark.acceptance
 async def test_rows_of_a_page_that_is_not_shown_are_hidden_and_not_clicked(
     full: FullTools, programs: Programs, tmp_path: Path

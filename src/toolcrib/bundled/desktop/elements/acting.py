@@ -148,9 +148,7 @@ async def _give_focus(backend: Backend, application: int, element: Element) -> N
     """As a user would before writing: the keys that follow, such as Enter, are meant for this element."""
     if not element.visible or element.rect is None:
         return
-    active = next((each for each in await backend.windows.list() if each.active), None)
-    if active is None or active.application != application or not active.rect.contains(element.rect.centre):
-        await raise_window(backend, application, element.rect)
+    await raise_window(backend, application, element)
     if "focused" not in element.states:
         await backend.accessibility.focus(element.ref)
 
@@ -181,7 +179,7 @@ async def _type_into(backend: Backend, application: int, element: Element, value
     for _ in range(TYPING_ATTEMPTS):
         await point_at(backend, application, element, "single")
         await backend.accessibility.focus(element.ref)
-        window = await raise_window(backend, application, element.rect)
+        window = await raise_window(backend, application, element)
         if window is None:
             raise ToolFailure(f"{describe(element)} is in no window that can be focused.")
         await backend.input.press("cmd+a" if backend.name == "macos" else "ctrl+a", window.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,7 @@ from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, Ele
 from toolcrib.bundled.desktop.elements.search import read_tree
 from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.elements.web_pages import pages_of
-from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.serverkit.context import ToolFailure
 
 ClickKind = Literal["single", "double", "right"]
@@ -69,7 +70,7 @@ async def _point_at(backend: Backend, application: int, element: Element, kind: 
 async def locate(backend: Backend, application: int, element: Element) -> Located:
     """The middle of what is visible of an element. Raises `ClickRefused`."""
     await pages_of(backend).accept_input(application)
-    window = await raise_window(backend, application, element.rect)
+    window = await raise_window(backend, application, element)
     # After the window, because the place is only valid while the window is where it was before.
     now = await backend.accessibility.read(element.ref)
     if now is None or now.rect is None or not now.visible:
@@ -77,7 +78,11 @@ async def locate(backend: Backend, application: int, element: Element) -> Locate
             f"{describe(element)} is not on the screen.", "Open the menu, tab or page it is in."
         )
     part = now.rect.intersection(window.rect) if window is not None else now.rect
-    point = (part if not part.is_empty else now.rect).centre
+    part = part if not part.is_empty else now.rect
+    shown = [part.intersection(each.rect) for each in await backend.displays.list()]
+    point = max(shown, key=lambda each: each.width * each.height).centre
+    if not part.contains(point):
+        raise ClickRefused(f"{describe(element)} is beyond the edge of the screen.", "Move its window.")
     return Located(point, window, await is_confirmed(backend, element, point))
 
 
@@ -95,16 +100,34 @@ async def is_confirmed(backend: Backend, element: Element, at: Point) -> bool:
     return found.state == "there"
 
 
-async def raise_window(backend: Backend, application: int, rect: Rect | None) -> Window | None:
-    """Bring the application's window at this place to the front; None if only a popup is there."""
+async def raise_window(backend: Backend, application: int, element: Element | None) -> Window | None:
+    """Bring the window that an element is in to the front; None if the application only shows a popup."""
     windows = [each for each in reversed(await backend.windows.list()) if each.application == application]
     if not windows:
         return None
-    middle = rect.centre if rect is not None else Point(-1, -1)
-    at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
-    chosen = (at_place or windows)[0]
+    chosen = windows[0]
+    if element is not None and element.rect is not None:
+        middle = element.rect.centre
+        at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
+        chosen = (
+            await _own_window(backend, at_place, element) if len(at_place) > 1 else (at_place or windows)[0]
+        )
     # Also if it is active: the program may not know yet that its window was moved.
     return await backend.windows.focus(chosen.id)
+
+
+async def _own_window(backend: Backend, windows: Sequence[Window], element: Element) -> Window:
+    """The one of several windows at a place that the element is in; the topmost if that is not known."""
+    top = element
+    while top.parent is not None:
+        around = await backend.accessibility.read(top.parent)
+        if around is None or around.role == "application":
+            break
+        top = around
+    titled = [each for each in windows if " ".join(each.title.split()) == top.name]
+    if len(titled) != 1:
+        titled = [each for each in titled or windows if each.rect == top.rect]
+    return (titled or windows)[0]
 
 
 async def show_in_menus(backend: Backend, application: int, element: Element) -> Element | None:

@@ -8,7 +8,14 @@ import xcffib.xtest
 
 from toolcrib.bundled.desktop.backend import Button, ClickRefused, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
-from toolcrib.bundled.desktop.backends.x11.windows import answers_pings, client_of, ping, place_of
+from toolcrib.bundled.desktop.backends.x11.displays import screen_rect
+from toolcrib.bundled.desktop.backends.x11.windows import (
+    answers_pings,
+    client_of,
+    list_windows,
+    ping,
+    place_of,
+)
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.patience import slowness
 
@@ -56,6 +63,11 @@ def _check(connection: XConnection, at: Point, owner: int | None, unmoved: Windo
             f"Another window covers {at.x},{at.y}, so nothing was clicked.",
             "Focus the window, or look at the screen with take_screenshot.",
         )
+    covering = {each.id for each in list_windows(connection)} & set(windows_at(connection, at))
+    if unmoved is not None and covering - {unmoved.id}:
+        raise ClickRefused(f"Another window of the program covers {at.x},{at.y}, so nothing was clicked.")
+    if not screen_rect(connection).contains(at):
+        raise ClickRefused(f"{at.x},{at.y} is beyond the edge of the screen, so nothing was clicked.")
     if unmoved is not None and place_of(connection, unmoved.id) != unmoved.rect:
         raise ClickRefused("The window has moved, so nothing was clicked.", "Try again.")
 

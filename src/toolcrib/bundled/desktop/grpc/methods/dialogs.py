@@ -102,7 +102,7 @@ async def _enter(backend: Backend, application: int, path: str) -> FileDialog:
                 return found
             if button is not None and not asked:
                 asked = True
-                window = await raise_window(backend, application, button.rect)
+                window = await raise_window(backend, application, button)
                 await backend.input.press("ctrl+l", window.id if window is not None else None)
         await asyncio.sleep(PAUSE)
 
@@ -116,7 +116,7 @@ async def _confirm(backend: Backend, application: int, found: FileDialog) -> Non
             return
     except ToolFailure:
         pass
-    window = await raise_window(backend, application, found.dialog.rect)
+    window = await raise_window(backend, application, found.dialog)
     await backend.input.press("enter", window.id if window is not None else None)
 
 
