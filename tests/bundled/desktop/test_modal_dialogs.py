@@ -59,6 +59,29 @@ def test_elements_of_a_blocked_window_are_found_by_its_title(title: str) -> None
     assert blocked_elements(Tree(7, elements), [window(1, "Book"), window(2, "Save", owner=1)]) == {}
 
 
+@pytest.mark.parametrize(("title", "states"), [("", ()), ("program", ("modal",))])
+def test_a_dialog_without_a_title_does_not_block_itself(title: str, states: tuple[str, ...]) -> None:
+    """Its window may have no title either, or the name of the program."""
+    elements = (
+        element("root", "application", "program", None),
+        element("main", "frame", "Book", "root"),
+        element("ask", "dialog", "", "root", *states),
+        element("ok", "push button", "OK", "ask"),
+    )
+    windows = [window(1, "Book"), window(2, title, modal=True, owner=1)]
+    assert set(blocked_elements(Tree(7, elements), windows)) == {(":1", "main")}
+
+
+def test_a_dialog_with_the_title_of_its_window_blocks_it() -> None:
+    elements = (
+        element("root", "application", "program", None),
+        element("main", "frame", "Book", "root"),
+        element("ask", "alert", "Question", "root", "modal"),
+    )
+    windows = [window(1, "Book"), window(2, "Book", modal=True, owner=1)]
+    assert blocked_elements(Tree(7, elements), windows) == {(":1", "main"): "Question"}
+
+
 def test_a_dialog_that_only_accessibility_calls_modal_blocks_the_other_windows() -> None:
     elements = (
         element("root", "application", "program", None),
@@ -111,6 +134,24 @@ async def test_nothing_behind_a_modal_dialog_of_gtk_is_used(
     await full.data("move_window", name=main["name"], x=20, y=40)
     blocked = {"role": "menu", "text": "File"}
     await guarded(full, process.pid, dialog="Save As", key="ctrl+shift+s", blocked=blocked)
+
+
+async def test_a_dialog_of_gtk_4_can_be_used_and_what_is_behind_it_cannot(
+    full: FullTools, programs: Programs
+) -> None:
+    """Its places are inside a window, and the dialog has no title."""
+    process = programs.start("gnome-calculator")
+    await full.window(process)
+    named = {"parent": str(process.pid)}
+    found = await full.data("find_elements", **named, wait=30)  # it offers them after its window is shown
+    assert found["elements"]
+    await full.data("press_key", key="ctrl+question")
+    shortcut = {"role": "label", "text": "Quit the application"}
+    await full.data("find_elements", **named, selector=shortcut, wait=20)
+    clicked = await full.data("click_element", **named, selector=shortcut)
+    assert clicked["method"] == "pointer"
+    behind = await full.result("click_element", **named, selector={"role": "button", "text": "Undo"})
+    assert "blocked by the dialog" in behind["content"][0]["text"]
 
 
 @pytest.mark.acceptance

@@ -38,13 +38,16 @@ def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, 
     """By the elements that cannot be used: the title of the dialog that must be answered first."""
     own = [window for window in windows if window.application == tree.application]
     blocked = blocked_windows(own)
+    free = {_plain(each.title) for each in own if each.id not in blocked}
     titles = {_plain(each.title): blocked[each.id].title for each in own if each.id in blocked}
-    for window in own:
-        if window.id not in blocked:
-            titles.pop(_plain(window.title), None)
-    if blocked and all(each.modal or each.id in blocked for each in own):
+    titles = {title: dialog for title, dialog in titles.items() if title not in free}
+    if blocked and not all(each.modal or each.id in blocked for each in own):
+        return _spread(tree, titles, {})
+    # A dialog may have the title of the window that it blocks.
+    dialogs = {} if titles else _modal_elements(tree)
+    if blocked and "" not in free:
         titles.setdefault("", next(iter(blocked.values())).title)  # Qt has windows without a name
-    return _spread(tree, titles, _modal_elements(tree) if not blocked else {})
+    return _spread(tree, titles, dialogs)
 
 
 def _modal_elements(tree: Tree) -> dict[ElementRef, Element]:
@@ -69,6 +72,8 @@ def _spread(
             continue
         if element.parent in found:
             found[ref] = found[element.parent]
+        elif not element.name and "modal" in element.states:
+            continue  # a dialog without a title
         elif top == ref and element.role in DIALOGS and _plain(element.name) in titles:
             found[ref] = titles[_plain(element.name)]
         elif top == ref and whole is not None and element.role in DIALOGS:

@@ -76,7 +76,9 @@ async def search(
     return SearchResult(tree, tuple(matches), blocked)
 
 
-async def wait_for(backend: Backend, application: int, selector: Selector, timeout: float) -> SearchResult:
+async def wait_for(
+    backend: Backend, application: int, selector: Selector | None, timeout: float
+) -> SearchResult:
     """The first search with a visible match in what has loaded; others only if none of these comes soon."""
     started = time.monotonic()
     deadline = started + timeout

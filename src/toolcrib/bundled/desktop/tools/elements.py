@@ -250,15 +250,13 @@ async def _search(
     """What is found in one application, or in all for `applications/-`."""
     if parent is None or parent.strip().removeprefix("applications/") != ALL:
         process = await choose_application(backend, parent)
-        if selector is None:
-            return [await search(backend, process, None)]
         return [await wait_for(backend, process, selector, patience)]
     deadline = time.monotonic() + patience
     with backend.events.listen() as changes:
         while True:
             found = await _search_all(backend, parent, selector)
             visible = any(element.visible for result in found for element in result.matches)
-            if visible or selector is None or time.monotonic() > deadline:
+            if visible or time.monotonic() > deadline:
                 return found
             await changes.next(POLL)
 

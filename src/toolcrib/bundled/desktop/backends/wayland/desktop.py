@@ -86,5 +86,5 @@ async def _open_xwayland(target: WaylandTarget) -> X11Desktop | None:
 class _NoPlaces:
     """Stands for X11's windows where only their positions are asked for."""
 
-    async def content_origin(self, application: int) -> Point | None:
+    async def content_origin(self, application: int, title: str) -> Point | None:
         return None

@@ -79,8 +79,8 @@ class X11Windows:
     async def problem(self) -> Problem | None:
         return None if await self._thread.run(has_manager) else NO_MANAGER
 
-    async def content_origin(self, application: int) -> Point | None:
-        return await self._thread.run(content_origin, application)
+    async def content_origin(self, application: int, title: str) -> Point | None:
+        return await self._thread.run(content_origin, application, title)
 
 
 def list_windows(connection: XConnection) -> list[Window]:
@@ -322,9 +322,15 @@ def place_of(connection: XConnection, window: int) -> Rect | None:
     return Rect(corner.dst_x, corner.dst_y, reply.width, reply.height)
 
 
-def content_origin(connection: XConnection, application: int) -> Point | None:
-    """Where the content of an application's only window starts, inside the shadow that it draws itself."""
+def content_origin(connection: XConnection, application: int, title: str) -> Point | None:
+    """Where the content of a window starts, inside the shadow that it draws itself.
+
+    It is the application's only window, or the only one with this title; None if there is no such window.
+    """
     windows = [window for window in list_windows(connection) if window.application == application]
+    if len(windows) > 1:  # GTK 4 gives a window without a title the name of the program
+        called = {title} if title else {"", *(window.window_class for window in windows)}
+        windows = [window for window in windows if " ".join(window.title.split()) in called]
     if len(windows) != 1:
         return None
     left, _, top, _ = [*connection.read_numbers(windows[0].id, "_GTK_FRAME_EXTENTS"), 0, 0, 0, 0][:4]

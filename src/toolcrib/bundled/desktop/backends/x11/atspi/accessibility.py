@@ -57,7 +57,6 @@ class AtspiAccessibility:
         """`has_popup` says whether an open menu or list is at a point."""
         self._address = session_address
         self._has_popup = has_popup
-        self._places = Places(windows)
         self._changes = changes
         self._bus: AccessibilityBus | None = None
         self._connecting = asyncio.Lock()
@@ -65,6 +64,7 @@ class AtspiAccessibility:
         """The programs that offered their elements when it was last asked."""
         self._roots: Mapping[int, ElementRef] = {}
         self._last = LastReadings()
+        self._places = Places(windows, self._last.around)
 
     async def connect(self) -> AccessibilityBus:
         """The bus, connected again if it was lost; raises `ToolFailure`."""
@@ -134,7 +134,7 @@ class AtspiAccessibility:
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         bus = await self.connect()
         try:
-            question = await self._places.question(bus, element[0], at)
+            question = await self._places.question(bus, element, at)
             if question is None:
                 return AtPoint("unknown")
             chain = self._last.around(element)

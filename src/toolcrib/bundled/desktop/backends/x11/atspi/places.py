@@ -1,17 +1,17 @@
 """Where elements are on the screen.
 
 GTK 4 does not know the position of its windows and gives places inside them. They are moved by the position
-of the application's window if it has one window; otherwise they are unknown, because a guess could click on
-another element.
+of the application's only window, or of the one with the title of the window that an element is in; if several
+have that title they are unknown, because a guess could click on another element.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolcrib.bundled.desktop.backend import ElementRef
+from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
@@ -41,8 +41,10 @@ class Question:
 
 
 class Places:
-    def __init__(self, windows: X11Windows) -> None:
+    def __init__(self, windows: X11Windows, around: Callable[[ElementRef], Sequence[Element]]) -> None:
+        """`around` says which elements one is in, from itself to the root, as they were read last."""
         self._windows = windows
+        self._around = around
         self._toolkits: dict[str, tuple[str, int]] = {}
         """Names and major versions, by program."""
 
@@ -66,16 +68,16 @@ class Places:
                 places = await self._moved(bus, destination, places)
         return places
 
-    async def question(self, bus: AccessibilityBus, destination: str, at: Point) -> Question | None:
-        """How to ask a program about a point of the screen; None if it cannot be asked.
+    async def question(self, bus: AccessibilityBus, element: ElementRef, at: Point) -> Question | None:
+        """How to ask the element's program about a point of the screen; None if it cannot be asked.
 
         Raises `NoAnswer`.
         """
+        destination = element[0]
         name, _ = await self._toolkit(bus, destination)
         if not await self._is_relative(bus, destination):
             return Question(at.x, at.y, SCREEN_COORDINATES, name in FIRST_IS_LOWEST, name == "chromium")
-        process = bus.process_of(destination)
-        origin = await self._windows.content_origin(process) if process else None
+        origin = await self._origin(bus, destination, self._title(element))
         return Question(at.x - origin.x, at.y - origin.y, WINDOW_COORDINATES) if origin is not None else None
 
     async def _is_relative(self, bus: AccessibilityBus, destination: str) -> bool:
@@ -96,13 +98,22 @@ class Places:
     async def _moved(
         self, bus: AccessibilityBus, destination: str, places: Mapping[ElementRef, Rect]
     ) -> dict[ElementRef, Rect]:
+        moved = {ref: rect for ref, rect in places.items() if ref[0] != destination}
+        titles = {ref: self._title(ref) for ref in places if ref[0] == destination}
+        for title in set(titles.values()):
+            origin = await self._origin(bus, destination, title)
+            if origin is not None:
+                own = (ref for ref in titles if titles[ref] == title)
+                moved |= {ref: places[ref].moved(origin.x, origin.y) for ref in own}
+        return moved
+
+    async def _origin(self, bus: AccessibilityBus, destination: str, title: str) -> Point | None:
         process = bus.process_of(destination)
-        origin = await self._windows.content_origin(process) if process else None
-        others = {ref: rect for ref, rect in places.items() if ref[0] != destination}
-        if origin is None:
-            return others
-        own = {ref: rect.moved(origin.x, origin.y) for ref, rect in places.items() if ref[0] == destination}
-        return {**others, **own}
+        return await self._windows.content_origin(process, title) if process else None
+
+    def _title(self, ref: ElementRef) -> str:
+        """The name of the window that an element is in; empty if that was not read."""
+        return next((each.name for each in reversed(self._around(ref)) if each.role != "application"), "")
 
 
 async def _extents(bus: AccessibilityBus, ref: ElementRef) -> Rect | None:
