@@ -1,6 +1,7 @@
 """A program whose accessibility tree has as many elements as wanted: `large_program.py COUNT [slow]`.
 
-It answers from its cache as GTK does; with `slow` it has no cache and takes its time for each element.
+It answers from its cache as GTK does; with `slow` it has no cache and takes its time for each element. All
+elements are at the same place, where it names the first of several, as Qt does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dbus_fast.aio import MessageBus
 
 ATSPI = "org.a11y.atspi."
 ROOT = "/org/a11y/atspi/accessible/root"
-STATES = [1 << 8 | 1 << 24 | 1 << 25 | 1 << 30, 0]
+NULL = "/org/a11y/atspi/null"
+STATES = [1 << 8 | 1 << 11 | 1 << 24 | 1 << 25 | 1 << 30, 0]
+PLACE = [10, 10, 80, 40]
 APPLICATION, PANEL, BUTTON = 75, 39, 43
 ROW = 100
 """Buttons in each panel."""
@@ -55,7 +58,7 @@ def make_items(name: str, count: int) -> dict[str, list[Any]]:
             [f"{ATSPI}Accessible", f"{ATSPI}Component"], title, role, "", STATES,
         ]  # fmt: skip
 
-    add(ROOT, "/org/a11y/atspi/null", 0, panels, "large", APPLICATION)
+    add(ROOT, NULL, 0, panels, "large", APPLICATION)
     for panel in range(panels):
         add(f"/p{panel}", ROOT, panel, ROW, f"panel {panel}", PANEL)
         for button in range(ROW):
@@ -72,6 +75,16 @@ def reply(message: Message, items: dict[str, list[Any]], slow: bool) -> Message:
     if message.member == "GetChildren":
         children = [each[0] for each in items.values() if each[2][1] == message.path]
         return Message.new_method_return(message, "a(so)", [children])
+    if message.member == "GetAccessibleAtPoint":
+        first = next((each[0] for each in items.values() if each[2][1] == message.path), [item[0][0], NULL])
+        return Message.new_method_return(message, "(so)", [first])
+    if message.member == "GetExtents":
+        return Message.new_method_return(message, "(iiii)", [PLACE])
+    if message.member == "Contains":
+        return Message.new_method_return(message, "b", [True])
+    if message.member == "Get" and message.body[1] in ("Parent", "ToolkitName"):
+        known = {"Parent": Variant("(so)", item[2]), "ToolkitName": Variant("s", "Qt")}
+        return Message.new_method_return(message, "v", [known[message.body[1]]])
     if message.member == "GetRole":
         return Message.new_method_return(message, "u", [item[7]])
     if message.member == "GetState":

@@ -16,6 +16,7 @@ from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
 from toolcrib.bundled.desktop.elements.search import search
 from toolcrib.bundled.desktop.elements.selector import parse_selector
+from toolcrib.bundled.desktop.geometry import Point
 
 USER_POSITION = 1
 NORMAL_HINTS = struct.pack("=18I", USER_POSITION, *(0,) * 17)
@@ -80,6 +81,15 @@ async def test_a_large_tree_is_read_and_searched(backend: Backend, programs: Pro
     assert found.tree.complete
     assert len(found.tree.elements) > 5000
     assert [each.ref[1] for each in found.matches] == ["/p30/b42"]
+
+
+async def test_what_lies_under_a_sibling_is_not_confirmed(backend: Backend, programs: Programs) -> None:
+    process = await large_program(programs, "101")
+    buttons = (await search(backend, process.pid, parse_selector({"role": "button"}), 20)).matches
+    lowest = await backend.accessibility.at_point(buttons[0].ref, Point(20, 20))
+    assert (lowest.state, lowest.element and lowest.element.ref) == ("other", buttons[1].ref)
+    topmost = await backend.accessibility.at_point(buttons[-1].ref, Point(20, 20))
+    assert topmost.state != "other"
 
 
 @pytest.mark.acceptance

@@ -109,6 +109,33 @@ async def test_a_written_field_has_the_focus_for_the_keys_that_follow(
     assert [each["value"] for each in texts] == ["", "Prague!"]
 
 
+async def test_a_text_that_is_read_only_is_not_written_to(full: FullTools, programs: Programs) -> None:
+    """Qt lets accessibility change texts that a user cannot change."""
+    process = programs.start("featherpad")
+    await full.element(process, role="text")
+    await full.data("press_key", key="ctrl+h")  # its help, in the window that it has
+    found = await full.data(
+        "find_elements",
+        parent=str(process.pid),
+        selector={"role": "text", "text_contains": "General"},
+        wait=20,
+    )
+    help_text = found["elements"][0]
+    refused = await full.result("write_element_value", element_id=help_text["id"], value="other")
+    assert "cannot be written to" in refused["content"][0]["text"]
+    assert (await full.data("get_element", name=help_text["id"]))["value"] == help_text["value"]
+
+
+async def test_a_value_out_of_range_is_answered_with_the_one_that_was_set(
+    full: FullTools, programs: Programs
+) -> None:
+    process = programs.start("zenity", "--scale", "--min-value=0", "--max-value=10", "--value=5")
+    slider = await full.element(process, role="slider")
+    for value in ("50", "60"):
+        said = await text_of(full, "write_element_value", element_id=slider["id"], value=value)
+        assert "But it contains '10' now." in said
+
+
 async def test_a_reply_says_where_keys_go_if_not_to_the_element(full: FullTools, programs: Programs) -> None:
     process = programs.start(
         "zenity", "--forms", "--text=Form", "--add-entry=Name", "--add-combo=Size", "--combo-values=S|M|L"

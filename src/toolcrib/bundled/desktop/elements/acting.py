@@ -22,6 +22,7 @@ from toolcrib.bundled.desktop.elements.pointing import (
     raise_window,
     show_in_menus,
 )
+from toolcrib.bundled.desktop.elements.search import VALUE_ROLES
 from toolcrib.bundled.desktop.elements.selector import is_enabled
 from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.geometry import Point
@@ -135,6 +136,9 @@ async def write(backend: Backend, application: int, element: Element, value: str
     await _give_focus(backend, application, element)
     if await backend.accessibility.write(element.ref, value):
         return Outcome("value", True, value, element)
+    now = await backend.accessibility.read(element.ref) if element.role in VALUE_ROLES else None
+    if now is not None and now.text is not None and (now.text != element.text or now.role == "slider"):
+        return Outcome("value", False, now.text, element)  # the nearest value that it can have
     if element.role in ("combo box", "list box"):
         return await _choose(backend, application, element, value)
     if "editable" not in element.states:

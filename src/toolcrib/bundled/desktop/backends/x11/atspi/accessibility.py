@@ -258,8 +258,10 @@ async def _shown_part(bus: AccessibilityBus, element: Element) -> tuple[int, int
 async def _write(bus: AccessibilityBus, element: Element, value: str) -> bool:
     if element.role in ("combo box", "list box"):
         return await choose(bus, element.ref, value)
-    if element.role in VALUE_ROLES and await _set_value(bus, element.ref, value):
-        return True
+    if element.role in VALUE_ROLES and (is_set := await _set_value(bus, element.ref, value)) is not None:
+        return is_set
+    if element.role in TEXT_ROLES - VALUE_ROLES and "editable" not in element.states:
+        return False  # Qt and Java would change also what is read only
     answer = await bus.call(*element.ref, EDITABLE, "SetTextContents", "s", value)
     if not (answer and answer[0]):
         return False
@@ -268,19 +270,21 @@ async def _write(bus: AccessibilityBus, element: Element, value: str) -> bool:
     return await read_text(bus, element) == value
 
 
-async def _set_value(bus: AccessibilityBus, ref: ElementRef, value: str) -> bool:
+async def _set_value(bus: AccessibilityBus, ref: ElementRef, value: str) -> bool | None:
+    """Whether it has the value now; None if it was not set."""
     try:
         number = float(value)
     except ValueError:
-        return False
+        return None
+    before = await bus.get(*ref, VALUE, "CurrentValue")
     if not await bus.set(*ref, VALUE, "CurrentValue", Variant("d", number)):
-        return False
+        return None
     for _ in range(VALUE_ATTEMPTS):
         now = await bus.get(*ref, VALUE, "CurrentValue")
         if now is not None and abs(now - number) < 1e-6 * max(1.0, abs(number)):
             return True
         await asyncio.sleep(VALUE_PAUSE)  # Chromium sets it in another process
-    return False
+    return None if now == before else False
 
 
 async def _text_or_none(bus: AccessibilityBus, element: Element) -> str | None:

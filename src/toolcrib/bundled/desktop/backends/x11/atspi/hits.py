@@ -3,12 +3,13 @@
 GTK 3 and Qt return the first child whose rectangle contains the point, in the order in which children are
 drawn, so an element that lies over its sibling is not what they return. Chromium and GTK 4 return what is on
 top. All elements around the wanted one are asked at once: some of them, such as the notebooks of GTK 3, do
-not know what they contain.
+not know what they contain. Their later siblings are asked for what lies over it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping, Sequence
 
 from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef
@@ -44,6 +45,11 @@ OPENERS = {
 """What a popover of GTK 3 belongs to; otherwise they contain no panels."""
 ENTRIES = {"menu item", "list item", "table cell", "tree item"}
 """Those of an open combo box are in a window of their own. They never lie over each other."""
+WITHOUT_LAYERS = (
+    ENTRIES | SURFACES | {"table column header", "table row header", "column header", "row header"}
+)
+USABLE = {"showing", "focusable"}
+MOST_SIBLINGS = 100
 
 
 async def element_at(bus: AccessibilityBus, chain: Sequence[Element], question: Question) -> AtPoint:
@@ -54,7 +60,11 @@ async def element_at(bus: AccessibilityBus, chain: Sequence[Element], question: 
         await asyncio.sleep(ESTIMATE_PAUSE * slowness())
     found = await asyncio.gather(*(_ask(bus, each.ref, question) for each in asked))
     answers = dict(zip((each.ref for each in asked), found, strict=True))
-    return await _judge(bus, asked, answers, question)
+    judged = await _judge(bus, asked, answers, question)
+    if judged.state == "other" or not question.first_is_lowest:
+        return judged
+    above = await _above(bus, asked, question)
+    return AtPoint("other", above) if above is not None else judged
 
 
 async def _judge(
@@ -87,6 +97,25 @@ async def _judge(
     return AtPoint("unknown")
 
 
+async def _above(bus: AccessibilityBus, chain: Sequence[Element], question: Question) -> Element | None:
+    """What can be used at the point and is in a later sibling of one of these, which lies over it."""
+    popover = await _popover(bus, chain, question)
+    within = chain if popover is None else chain[: popover + 1]
+    pairs = [pair for pair in itertools.pairwise(within) if pair[0].role not in WITHOUT_LAYERS]
+    calls = (bus.call(*outer.ref, f"{ATSPI}Accessible", "GetChildren") for _, outer in pairs)
+    answers = await asyncio.gather(*calls)
+    later: list[ElementRef] = []
+    for (inner, _), answer in zip(pairs, answers, strict=True):
+        children = [(each[0], each[1]) for each in (answer[0] if answer else ())]
+        later += children[children.index(inner.ref) + 1 :] if inner.ref in children else []
+    there = await asyncio.gather(*(_contains(bus, each, question) for each in later[:MOST_SIBLINGS]))
+    for ref in itertools.compress(later, there):
+        outer, other = await read_element(bus, ref), await _innermost(bus, ref, question)
+        if outer and other and "showing" in outer.states and other.states >= USABLE:
+            return other
+    return None
+
+
 def is_in_popup(chain: Sequence[Element]) -> bool:
     """Whether the first of these is in a menu, a list of a combo box or the like."""
     return not chain or _in_surface(chain)[-1].role not in WINDOWS
@@ -109,7 +138,7 @@ async def _popover(bus: AccessibilityBus, chain: Sequence[Element], question: Qu
     """
     for depth in range(len(chain) - 1):
         if chain[depth].role == "panel" and chain[depth + 1].role in OPENERS:
-            return depth if await _contains(bus, chain[depth], question) else None
+            return depth if await _contains(bus, chain[depth].ref, question) else None
     return None
 
 
@@ -130,7 +159,7 @@ async def _lies_over(bus: AccessibilityBus, ours: Element, theirs: ElementRef, q
     other = await read_element(bus, theirs)
     if other is None or {ours.role, other.role} & ENTRIES:
         return False
-    return await _contains(bus, ours, question)
+    return await _contains(bus, ours.ref, question)
 
 
 async def _is_same(bus: AccessibilityBus, ours: Element, other: Element | None) -> bool:
@@ -142,8 +171,8 @@ async def _is_same(bus: AccessibilityBus, ours: Element, other: Element | None) 
     return one is not None and one == two
 
 
-async def _contains(bus: AccessibilityBus, element: Element, question: Question) -> bool:
-    answer = await bus.call(*element.ref, COMPONENT, "Contains", "iiu", *question.arguments)
+async def _contains(bus: AccessibilityBus, ref: ElementRef, question: Question) -> bool:
+    answer = await bus.call(*ref, COMPONENT, "Contains", "iiu", *question.arguments)
     return bool(answer and answer[0])
 
 
