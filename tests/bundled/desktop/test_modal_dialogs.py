@@ -42,9 +42,9 @@ def element(path: str, role: str, name: str, parent: str | None, *states: str) -
     return Element((":1", path), above, role, name, states=frozenset({"showing", *states}))
 
 
-@pytest.mark.parametrize("title", ["Book", ""])
-def test_elements_of_a_blocked_window_are_found_by_its_title(title: str) -> None:
-    """Qt programs have windows whose element has no name."""
+@pytest.mark.parametrize(("title", "added"), [("Book", ""), ("", ""), ("Book", " — Program")])
+def test_elements_of_a_blocked_window_are_found_by_its_title(title: str, added: str) -> None:
+    """Qt programs have windows whose element has no name, and add their own name to titles."""
     elements = (
         element("root", "application", "program", None),
         element("main", "frame", title, "root"),
@@ -53,9 +53,10 @@ def test_elements_of_a_blocked_window_are_found_by_its_title(title: str) -> None
         element("ok", "push button", "OK", "ask"),
         element("popup", "popup menu", "", "root"),
     )
-    windows = [window(1, "Book"), window(2, "Save", modal=True, owner=1)]
+    dialog = f"Save{added}"
+    windows = [window(1, f"Book{added}"), window(2, dialog, modal=True, owner=1)]
     blocked = blocked_elements(Tree(7, elements), windows)
-    assert {ref[1]: dialog for ref, dialog in blocked.items()} == {"main": "Save", "undo": "Save"}
+    assert {ref[1]: blocking for ref, blocking in blocked.items()} == {"main": dialog, "undo": dialog}
     assert blocked_elements(Tree(7, elements), [window(1, "Book"), window(2, "Save", owner=1)]) == {}
 
 

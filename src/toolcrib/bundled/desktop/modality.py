@@ -38,9 +38,9 @@ def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, 
     """By the elements that cannot be used: the title of the dialog that must be answered first."""
     own = [window for window in windows if window.application == tree.application]
     blocked = blocked_windows(own)
-    free = {_plain(each.title) for each in own if each.id not in blocked}
-    titles = {_plain(each.title): blocked[each.id].title for each in own if each.id in blocked}
-    titles = {title: dialog for title, dialog in titles.items() if title not in free}
+    free = {name for each in own if each.id not in blocked for name in names_of(each)}
+    closed = [each for each in own if each.id in blocked]
+    titles = {name: blocked[each.id].title for each in closed for name in names_of(each) if name not in free}
     if blocked and not all(each.modal or each.id in blocked for each in own):
         return _spread(tree, titles, {})
     # A dialog may have the title of the window that it blocks.
@@ -74,8 +74,8 @@ def _spread(
             found[ref] = found[element.parent]
         elif not element.name and "modal" in element.states:
             continue  # a dialog without a title
-        elif top == ref and element.role in DIALOGS and _plain(element.name) in titles:
-            found[ref] = titles[_plain(element.name)]
+        elif top == ref and element.role in DIALOGS and element.name in titles:
+            found[ref] = titles[element.name]
         elif top == ref and whole is not None and element.role in DIALOGS:
             found[ref] = whole
         elif element.role in DOCUMENTS and top in of_window and not _is_within(tree, of_window[top], ref):
@@ -131,5 +131,7 @@ def _behind(what: str, dialog: str) -> ClickRefused:
     )
 
 
-def _plain(title: str) -> str:
-    return " ".join(title.split())
+def names_of(window: Window) -> set[str]:
+    """What its element may be called: to the titles of windows, Qt adds the name of the program."""
+    title = " ".join(window.title.split())
+    return {title, title.rpartition(" — ")[0] or title}

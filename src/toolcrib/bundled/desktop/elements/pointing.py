@@ -14,6 +14,7 @@ from toolcrib.bundled.desktop.elements.search import read_tree
 from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.elements.web_pages import pages_of
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.modality import names_of
 from toolcrib.serverkit.context import ToolFailure
 
 ClickKind = Literal["single", "double", "right"]
@@ -80,7 +81,7 @@ async def locate(backend: Backend, application: int, element: Element) -> Locate
     part = now.rect.intersection(window.rect) if window is not None else now.rect
     part = part if not part.is_empty else now.rect
     shown = [part.intersection(each.rect) for each in await backend.displays.list()]
-    point = max(shown, key=lambda each: each.width * each.height).centre
+    point = max(shown, key=lambda each: each.width * each.height, default=part).centre
     if not part.contains(point):
         raise ClickRefused(f"{describe(element)} is beyond the edge of the screen.", "Move its window.")
     return Located(point, window, await is_confirmed(backend, element, point))
@@ -105,13 +106,11 @@ async def raise_window(backend: Backend, application: int, element: Element | No
     windows = [each for each in reversed(await backend.windows.list()) if each.application == application]
     if not windows:
         return None
-    chosen = windows[0]
-    if element is not None and element.rect is not None:
-        middle = element.rect.centre
-        at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
-        chosen = (
-            await _own_window(backend, at_place, element) if len(at_place) > 1 else (at_place or windows)[0]
-        )
+    middle = element.rect.centre if element is not None and element.rect is not None else Point(-1, -1)
+    at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
+    chosen = (at_place or windows)[0]
+    if element is not None and len(at_place) > 1:
+        chosen = await _own_window(backend, at_place, element)
     # Also if it is active: the program may not know yet that its window was moved.
     return await backend.windows.focus(chosen.id)
 
@@ -124,7 +123,7 @@ async def _own_window(backend: Backend, windows: Sequence[Window], element: Elem
         if around is None or around.role == "application":
             break
         top = around
-    titled = [each for each in windows if " ".join(each.title.split()) == top.name]
+    titled = [each for each in windows if top.name in names_of(each)]
     if len(titled) != 1:
         titled = [each for each in titled or windows if each.rect == top.rect]
     return (titled or windows)[0]

@@ -9,13 +9,7 @@ import xcffib.xtest
 from toolcrib.bundled.desktop.backend import Button, ClickRefused, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
 from toolcrib.bundled.desktop.backends.x11.displays import screen_rect
-from toolcrib.bundled.desktop.backends.x11.windows import (
-    answers_pings,
-    client_of,
-    list_windows,
-    ping,
-    place_of,
-)
+from toolcrib.bundled.desktop.backends.x11.windows import answers_pings, client_of, list_windows, ping
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.patience import slowness
 
@@ -63,13 +57,15 @@ def _check(connection: XConnection, at: Point, owner: int | None, unmoved: Windo
             f"Another window covers {at.x},{at.y}, so nothing was clicked.",
             "Focus the window, or look at the screen with take_screenshot.",
         )
-    covering = {each.id for each in list_windows(connection)} & set(windows_at(connection, at))
-    if unmoved is not None and covering - {unmoved.id}:
-        raise ClickRefused(f"Another window of the program covers {at.x},{at.y}, so nothing was clicked.")
     if not screen_rect(connection).contains(at):
         raise ClickRefused(f"{at.x},{at.y} is beyond the edge of the screen, so nothing was clicked.")
-    if unmoved is not None and place_of(connection, unmoved.id) != unmoved.rect:
+    if unmoved is None:
+        return
+    places = {each.id: each.rect for each in list_windows(connection)}
+    if places.pop(unmoved.id, None) != unmoved.rect:
         raise ClickRefused("The window has moved, so nothing was clicked.", "Try again.")
+    if places.keys() & windows_at(connection, at):
+        raise ClickRefused(f"Another window of the program covers {at.x},{at.y}, so nothing was clicked.")
 
 
 def move(connection: XConnection, to: Point) -> None:

@@ -14,7 +14,7 @@ from xcffib.xproto import ConfigWindow, EventMask, InputFocus, MapState, StackMo
 from toolcrib.bundled.desktop.backend import Problem, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.modality import blocked_windows, check_window
+from toolcrib.bundled.desktop.modality import blocked_windows, check_window, names_of
 from toolcrib.bundled.desktop.patience import wait_until
 from toolcrib.serverkit.context import ToolFailure
 
@@ -323,14 +323,11 @@ def place_of(connection: XConnection, window: int) -> Rect | None:
 
 
 def content_origin(connection: XConnection, application: int, title: str) -> Point | None:
-    """Where the content of a window starts, inside the shadow that it draws itself.
-
-    It is the application's only window, or the only one with this title; None if there is no such window.
-    """
+    """Where the content of its only window, or only one with this title, starts inside its own shadow."""
     windows = [window for window in list_windows(connection) if window.application == application]
     if len(windows) > 1:  # GTK 4 gives a window without a title the name of the program
         called = {title} if title else {"", *(window.window_class for window in windows)}
-        windows = [window for window in windows if " ".join(window.title.split()) in called]
+        windows = [window for window in windows if called & names_of(window)]
     if len(windows) != 1:
         return None
     left, _, top, _ = [*connection.read_numbers(windows[0].id, "_GTK_FRAME_EXTENTS"), 0, 0, 0, 0][:4]
