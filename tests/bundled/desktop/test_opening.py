@@ -105,3 +105,4 @@ async def test_chromium_is_opened_with_its_elements_and_without_the_switch_that_
     await eventually(shown, 60)
     looked = await full.result("find_elements", parent=str(silent.pid))
     assert SWITCH in looked["content"][0]["text"]
+    assert "open_application and this argument" in looked["content"][0]["text"]

@@ -14,7 +14,7 @@ from pathlib import Path
 SWITCH = "--force-renderer-accessibility"
 NO_ELEMENTS = (
     f"It was started without {SWITCH}, so it offers no elements: close all its windows and open it "
-    "again with open_application, or use take_screenshot."
+    "again with open_application and this argument, or use take_screenshot."
 )
 FEW = 3
 """Elements that such a program offers without the switch."""
