@@ -175,6 +175,28 @@ async def test_a_desktop_can_be_moved_to_a_display_of_its_own(tmp_path: Path) ->
     assert again[1]["entry"] == {key: value for key, value in desktop().items() if key != "args"}
 
 
+@pytest.mark.parametrize(
+    ("args", "ready"),
+    [
+        ([], True),
+        (["--engines", "brave,tavily"], False),
+        (["--engines", "searxng"], False),
+        (["--engines", "brave,mojeek"], True),
+    ],
+)
+async def test_a_search_needs_one_of_its_engines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], ready: bool
+) -> None:
+    for name in ("BRAVE_API_KEY", "TAVILY_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    entry = {"type": "inprocess", "module": "toolcrib.bundled.websearch", "args": args}
+    async with opened(tmp_path / "home", web=entry) as host:
+        status = host.servers.status("web")
+
+    assert (status.state, status.needs) == (("ready", "") if ready else ("needs-config", "value"))
+    assert ready or "--engines" in status.hint
+
+
 @pytest.mark.parametrize("module", ["filesystem", "project", "terminal"])
 async def test_a_folder_that_is_gone_is_noticed(tmp_path: Path, module: str) -> None:
     folder = tmp_path / "work"

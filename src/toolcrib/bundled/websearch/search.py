@@ -16,6 +16,7 @@ from toolcrib.bundled.websearch.engines.engine import EngineFailed, EngineModule
 from toolcrib.bundled.websearch.extraction.addresses import web_address
 from toolcrib.bundled.websearch.settings import ENGINES, WebSettings
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.readiness import Lack
 
 FRESH_FOR = 600.0
 KEPT = 200
@@ -78,6 +79,14 @@ class Searcher:
             return Found(answered, (), tuple(skipped))
         raise ToolFailure(f"No search engine answered. {'; '.join(skipped)}.", _WHAT_TO_DO)
 
+    async def find_lack(self) -> Lack | None:
+        """Whether every engine that the user named still needs its key or address."""
+        engines = [engine for _, engine in self._engines()]
+        if any(engine.is_configured(self._settings) for engine in engines):
+            return None
+        titles = ", ".join(engine.TITLE for engine in engines)
+        return Lack("value", f"The key or address is missing of: {titles}.", _CONFIGURE)
+
     def _engines(self) -> list[tuple[str, EngineModule]]:
         names = self._settings.engines or plugins.names(ENGINES)
         found = [(name, cast(EngineModule, plugins.find(ENGINES, name))) for name in names]
@@ -112,6 +121,7 @@ _WHAT_TO_DO = (
     "Try again in a minute. The user can add --searxng URL to the entry, "
     "or set BRAVE_API_KEY or TAVILY_API_KEY."
 )
+_CONFIGURE = "Add it to the entry, or leave out --engines to search with those that need none."
 
 
 def clean(hits: list[Hit], query: SearchQuery) -> tuple[Hit, ...]:

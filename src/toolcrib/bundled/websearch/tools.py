@@ -76,6 +76,7 @@ class WebTools:
 
     def offer(self, server: ToolServer) -> None:
         """Add both tools to a server."""
+        server.requires(self._searcher.find_lack)
         declared: dict[str, Any] = {
             "read_only": True,
             "open_world": True,
