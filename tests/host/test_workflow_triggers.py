@@ -16,6 +16,7 @@ from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
 from toolcrib.schema.events import Noticed
 from toolcrib.schema.workflows import Workflow
+from toolcrib.workflows.graph.files import write_workflow
 from toolcrib.workflows.webhooks.request import HookRequest
 
 
@@ -89,7 +90,7 @@ async def test_a_request_continues_the_run_that_waits_for_it(crib: Crib) -> None
     waiting = Workflow.model_validate(
         {
             "name": "ship",
-            "inputs": {"order": {"type": "integer", "required": False}},
+            "inputs": {"order": {"type": "integer"}},
             "nodes": {"payment": {"type": "Wait", "settings": {"event": "paid"}}},
             "outputs": {"sum": "{{payment.data.body.sum}}"},
             "triggers": [{"type": "webhook", "settings": {"send": target}}],
@@ -123,6 +124,20 @@ async def test_an_imported_workflow_starts_nothing(crib: Crib) -> None:
         (state,) = await client.workflow_triggers(name="report")
 
     assert state["state"] == "off"
+
+
+async def test_a_trigger_of_an_unconfirmed_workflow_is_paused_with_the_reason(crib: Crib) -> None:
+    async with crib.open() as host:
+        client = Client(OnHost(host))
+        made = workflow({"type": "webhook", "settings": {}})
+        await client.workflow_import(text=write_workflow(made))
+        turned = await client.workflow_trigger_set(name="report", index=0, on=True)
+        (before,) = await client.workflow_triggers()
+        await host.workflows.confirm((await host.workflows.get("report")).readable)
+        (after,) = await client.workflow_triggers()
+
+    assert (turned["trigger"]["state"], before["state"], after["state"]) == ("paused", "paused", "on")
+    assert "toolcrib workflow run report" in before["reason"]
 
 
 async def test_a_removed_workflow_is_forgotten(crib: Crib) -> None:

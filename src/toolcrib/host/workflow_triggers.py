@@ -15,10 +15,11 @@ from datetime import datetime
 from pathlib import Path
 
 from toolcrib.config.safe_files import write_atomic
-from toolcrib.errors import MissingSecret, NotFound, UsageError
+from toolcrib.errors import Denied, MissingSecret, NotFound, UsageError
 from toolcrib.host.run_notices import RunNotices
 from toolcrib.host.trigger_host import TriggerHost
 from toolcrib.host.trigger_runs import HostRuns, HostWorkflows
+from toolcrib.host.workflow_check import StoredWorkflow
 from toolcrib.schema.events import CallFinished, Noticed, RunChanged, WorkflowsChanged
 from toolcrib.schema.workflows import Trigger, Workflow
 from toolcrib.store.workflow_triggers import StoredTriggers
@@ -93,10 +94,9 @@ class WorkflowTriggers:
         }
         found = []
         for each in stored:
-            invalid = next((problem.message for problem in each.problems if not problem.warning), "")
             for defined in defined_triggers(each.workflow) if each.workflow else ():
                 activation = activations.get((defined.workflow, defined.key))
-                found.append(await self._state(defined, activation, invalid))
+                found.append(await self._state(defined, activation, await self._obstacle(each)))
         return found
 
     async def lost(self) -> list[tuple[Activation, str]]:
@@ -135,7 +135,8 @@ class WorkflowTriggers:
         )
         await self.store.turn_on(activation, found)
         self._changed(name)
-        return await self._state(defined, activation, ""), token
+        obstacle = await self._obstacle(await self._host.workflows.get(name))
+        return await self._state(defined, activation, obstacle), token
 
     async def turn_off(self, name: str, index: int) -> TriggerState:
         """Raises `NotFound`."""
@@ -213,12 +214,23 @@ class WorkflowTriggers:
         found = await self.store.activations(defined.workflow)
         return next((activation for activation in found if activation.trigger == defined.key), None)
 
+    async def _obstacle(self, stored: StoredWorkflow) -> str:
+        """Why no trigger of the workflow starts anything; empty if they do."""
+        for problem in stored.problems:
+            if not problem.warning:
+                return f"The workflow is not valid: {problem.message}"
+        try:
+            await self._host.workflows.admit(stored.readable)
+        except Denied as error:
+            return f"{error.message} {error.hint}"
+        return ""
+
     async def _state(
-        self, defined: DefinedTrigger, activation: Activation | None, invalid: str
+        self, defined: DefinedTrigger, activation: Activation | None, obstacle: str
     ) -> TriggerState:
         status, reason = standing(defined, activation)
-        if status == "on" and invalid:
-            status, reason = "paused", f"The workflow is not valid: {invalid}"
+        if status == "on" and obstacle:
+            status, reason = "paused", obstacle
         last: Sequence[StartRecord] = await self.store.latest(defined.workflow, defined.key, 1)
         on = status == "on" and defined.type is not None
         trouble = self._scheduler.troubles.get((defined.workflow, defined.key), "")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.workflows.automation.conftest import Automation
-from toolcrib.errors import NotFound, ServerUnavailable, ToolcribError
+from toolcrib.errors import NotFound, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.schema.workflows import Trigger
 from toolcrib.workflows.automation.starts import RunStarter
 from toolcrib.workflows.webhooks.receiver import BodyTooLarge, HookAnswer, Receiver, TooManyRequests
@@ -308,6 +308,9 @@ async def test_a_request_sends_an_event_to_the_run_with_this_input(automation: A
     assert (answer.content["runs"], again.content["repeated"]) == (["run-2"], True)
     with pytest.raises(NotFound, match="No active run"):
         await ship.post({"order": 3})
+    automation.runs.end()
+    after = await ship.post({"order": 2, "sum": 5}, idempotency_key="payment-9")
+    assert after.content == {"runs": [], "repeated": True}
 
 
 async def test_a_request_sends_an_event_to_the_run_that_it_names(automation: Automation) -> None:
@@ -320,6 +323,19 @@ async def test_a_request_sends_an_event_to_the_run_that_it_names(automation: Aut
     automation.runs.end()
     with pytest.raises(NotFound):
         await ship.post({"run": "run-1"})
+
+
+@pytest.mark.parametrize("body", [{}, {"kind": ""}, {"kind": None}, {"kind": {"a": 1}}, {"kind": ["paid"]}])
+async def test_a_request_without_the_name_of_its_event_is_refused(
+    automation: Automation, body: dict[str, Any]
+) -> None:
+    ship = await hook(automation, send={"name": "{{event.body.kind}}"})
+    await automation.runs.start(automation.workflows["ship"], {}, "run-1")
+
+    with pytest.raises(UsageError, match="does not name its event"):
+        await ship.post({"run": "run-1", **body})
+
+    assert automation.runs.events == []
 
 
 async def test_neither_token_nor_secret_is_in_the_database(automation: Automation) -> None:

@@ -50,7 +50,8 @@ def trigger_input_problems(workflow: Workflow, trigger: Trigger) -> Iterator[Pro
         if name not in workflow.inputs:
             message = f"The {trigger.type} trigger sets {name!r}, which is no input."
             yield Problem(node=None, message=message, hint=did_you_mean(name[:100], workflow.inputs))
-    for name in workflow.inputs:
+    # A webhook that sends events starts no run.
+    for name in workflow.inputs if not trigger.settings.get("send") else ():
         if name not in trigger.input and _is_needed(workflow, name):
             message = f"The {trigger.type} trigger does not set the input {name}."
             yield Problem(node=None, message=message, hint="Set it in the trigger, or give it a default.")

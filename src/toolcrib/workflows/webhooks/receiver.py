@@ -185,17 +185,20 @@ class Receiver:
     ) -> HookAnswer:
         values = {"event": occurrence.event}
         name, value = resolve(target.name, values), resolve(target.value, values)
+        if not isinstance(name, str) or not name:
+            raise UsageError("The request does not name its event.")
         found = await self._targets(activation.workflow, target, value)
         runs = found[:MOST_TARGETS]
-        if not runs:
-            raise NotFound("No active run matches this request.")
         identity = run_id(activation.workflow, activation.trigger, occurrence.id)
+        # The event may have ended the run: its request is a repeated one all the same.
         repeated = identity in self._sending or await self._store.start_of(identity) is not None
+        if not runs and not repeated:
+            raise NotFound("No active run matches this request.")
         if not repeated:
             self._sending.add(identity)
             try:
                 for run in runs:
-                    await self._launcher.send_event(run, str(name), occurrence.event, source=source)
+                    await self._launcher.send_event(run, name, occurrence.event, source=source)
                 # Stored after it was sent: a sender that got no answer may try again.
                 await self._store.add(activation, replace(occurrence, ignored=True), self._clock.now())
             finally:
