@@ -45,9 +45,10 @@ async def test_an_approval_of_a_sub_workflow_is_one_of_the_run(crib: Crib) -> No
         started = (
             await run(host, "workflow_run", workflow=chain("all", {"part": sub("acts")}), detach=True)
         )["run"]
-        await shown(host, started, in_state("waiting"))
+        now = await shown(host, started, in_state("waiting"))
         (question,) = await run(host, "approvals")
         assert question["session"] == f"{started}/part"
+        assert [step["state"] for step in now["steps"]] == ["waiting"]
 
         await run(host, "workflow_cancel", run=started)
 

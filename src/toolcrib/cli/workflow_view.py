@@ -131,6 +131,8 @@ def show_run(run: RunShown) -> None:
         say(f"{name}: {value if isinstance(value, str) else as_json(value)}")
     for question in run["questions"]:
         note(f"{question['step']} asks: {question['text']}  [{' | '.join(question['choices'])}]")
+    if run["state"] == "waiting" and not run["questions"]:
+        note("A call of it waits for your approval. See: toolcrib approvals")
     _show_error(run["error"])
 
 

@@ -128,11 +128,11 @@ class WorkflowRuns:
 
     async def steps(self, run: str) -> Sequence[StepRecord]:
         """The steps of a run, in the order in which they began."""
-        return await (await self.engine.view()).steps(run)
+        return await (await self.engine.view()).steps(run, asked=await self._asked())
 
     async def step(self, run: str, step: str) -> StepRecord:
         """One step; raises `NotFound`."""
-        return await (await self.engine.view()).trace(run, step)
+        return await (await self.engine.view()).trace(run, step, asked=await self._asked())
 
     async def started_with(self, run: str) -> RunStart:
         """The workflow and the inputs of a run."""

@@ -236,13 +236,13 @@ class Engine:
         return [run for run in found if (await self.inputs(run))[1].get(name) == value]
 
     @answered_in_time
-    async def steps(self, run: str) -> list[StepRecord]:
+    async def steps(self, run: str, *, asked: Collection[str] = ()) -> list[StepRecord]:
         """All visits in their order, with their traces; the one under way is last."""
-        return await self._reader.steps(run)
+        return await self._reader.steps(run, asked)
 
-    async def trace(self, run: str, step: str) -> StepRecord:
+    async def trace(self, run: str, step: str, *, asked: Collection[str] = ()) -> StepRecord:
         """One visit; raises `NotFound`."""
-        for record in await self.steps(run):
+        for record in await self.steps(run, asked=asked):
             if record.step == step:
                 return record
         raise NotFound(f"{run} has no step {step!r}.")

@@ -151,14 +151,16 @@ class RunReader:
             raise NotFound(f"{run} has no step {step!r}.", hint=f"Its steps: {', '.join(names[-20:])}.")
         return recorded[: names.index(first)]
 
-    async def steps(self, run: str) -> list[StepRecord]:
+    async def steps(self, run: str, asked: Collection[str] = ()) -> list[StepRecord]:
         record = await self.run(run)
         plan = await self._runtime.documents.plan_to_show(run)
         parts = await self._runtime.database.run(lambda connection: _parts(connection, run))
-        found = [step for part in parts for step in self._steps_of(part, plan, record)]
+        found = [step for part in parts for step in self._steps_of(part, plan, record, asked)]
         return sorted(found, key=_order)
 
-    def _steps_of(self, part: _Recorded, plan: Plan, record: RunRecord) -> list[StepRecord]:
+    def _steps_of(
+        self, part: _Recorded, plan: Plan, record: RunRecord, asked: Collection[str]
+    ) -> list[StepRecord]:
         """Recorded visits, then the one under way, which follows from them."""
         reused = {trace["step"]: trace for trace in plan.recorded} if part.item is None else {}
         found = [_step(trace, part.path, plan, reused=True) for trace in reused.values()]
@@ -169,18 +171,18 @@ class RunReader:
         visit = walk.next()
         if isinstance(visit, Visit) and record.state != "queued" and part.over != "finished":
             kind = plan.graph.nodes[visit.node].node.type
-            state = self._state(part, visit.step, record)
+            state = self._state(part, visit.step, record, asked)
             found.append(StepRecord(step=part.path + visit.step, node=visit.node, type=kind, state=state))
         return found
 
-    def _state(self, part: _Recorded, step: str, record: RunRecord) -> StepState:
+    def _state(self, part: _Recorded, step: str, record: RunRecord, asked: Collection[str]) -> StepState:
         if part.over is not None:
             return "cancelled"
         for question in record.questions:
             if question.step == part.path + step:
                 return "uncertain" if question.uncertain else "waiting"
         held = [*(question.step for question in record.questions), *record.paused_at]
-        if any(_is_in(each, part.path + step) for each in held):
+        if part.run in asked or any(_is_in(each, part.path + step) for each in held):
             return "waiting"
         active = self._runtime.active.get(part.run)
         return active.states.get(step, "running") if active is not None else "running"
