@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -79,3 +81,69 @@ def test_the_tools_page_shows_all_of_a_result(longer: Crib, new_page: Callable[[
     with page.expect_download() as saved:
         outcome.get_by_role("button", name="Download").click()
     assert Path(saved.value.path()).read_text() == whole
+
+
+@pytest.mark.parametrize(("many", "button"), [(5_000, ""), (30_000, "Show all")])
+def test_a_character_of_two_units_counts_once(
+    longer: Crib, model: Vendor, new_page: Callable[[], Page], many: int, button: str
+) -> None:
+    result = json.dumps({"content": [text("😀" * many)]})
+    model.say(call(("long__answer", {"result": result})), Say("Read."))
+    page = sign_in(new_page(), longer.sign_in_address(), "/chat/new")
+    ask(page, "Give me the faces.")
+    expect(said(page, "Read.")).to_be_visible()
+    page.reload()
+    found = card(page, "answer")
+    found.get_by_role("button", name="Details").click()
+
+    if button:
+        found.get_by_role("button", name=button).click()
+        expect(found).to_contain_text(f"All {many:,} characters are shown.")
+    else:
+        expect(found.locator("pre")).to_have_text("😀" * many)
+
+
+def text(content: str) -> dict[str, str]:
+    return {"type": "text", "text": content}
+
+
+_LONG_ID = '{"id": 12345678901234567890}'
+_DRAWING = {"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zy8+"}
+_MATCH = {"rows": 3, "names": ["Ada", "Bob"]}
+
+
+@pytest.mark.parametrize(
+    ("result", "shown", "hidden"),
+    [
+        (
+            {"content": [text("Row 2 failed.")], "structuredContent": {"rows": 3}},
+            ["rows: 3", "Row 2 failed."],
+            "",
+        ),
+        ({"content": [text('{"rows":  3}')], "structuredContent": {"rows": 3}}, ["rows: 3"], '"rows"'),
+        (
+            {"content": [text("Ada"), text("Bob")], "structuredContent": _MATCH},
+            ['"Ada"', "rows: 3"],
+            "\nAda\n",
+        ),
+        (
+            {"content": [text("It failed.")], "structuredContent": {"code": 7}, "isError": True},
+            ["It failed.", "7"],
+            "",
+        ),
+        ({"content": [text(_LONG_ID)], "structuredContent": json.loads(_LONG_ID)}, [_LONG_ID], "id: "),
+        ({"content": [_DRAWING]}, ["image/svg+xml"], "Empty result."),
+        ({"content": [text("")]}, ["Empty result."], ""),
+    ],
+)
+def test_the_tools_page_shows_each_part_of_a_result(
+    longer: Crib, new_page: Callable[[], Page], result: dict[str, Any], shown: list[str], hidden: str
+) -> None:
+    page = sign_in(new_page(), longer.sign_in_address(), "/tools?tool=long__answer")
+    page.get_by_label("result").fill(json.dumps(result))
+    page.get_by_role("button", name="Run tool").click()
+    outcome = page.locator("section[data-outcome]")
+
+    for part in shown:
+        expect(outcome).to_contain_text(part)
+    assert not hidden or hidden not in outcome.inner_text()

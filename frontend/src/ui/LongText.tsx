@@ -2,6 +2,7 @@
 
 import { useMemo, useRef, useState, type ReactNode } from "react";
 
+import { characters } from "./amounts";
 import { download } from "./download";
 import { reveal } from "./hidden";
 import "./longText.css";
@@ -22,9 +23,11 @@ interface Props {
   children?: ReactNode;
 }
 
-export function LongText({ text, total = text.length, label, className = "", children }: Props) {
+export function LongText({ text, total: given, label, className = "", children }: Props) {
   const [all, setAll] = useState(false);
-  const long = text.length > BEGINNING || total > text.length;
+  const kept = useMemo(() => characters(text), [text]);
+  const total = given ?? kept;
+  const long = text.length > BEGINNING || total > kept;
   const part = text.length > BEGINNING ? beginningOf(text) : text;
   return (
     <>
@@ -40,11 +43,11 @@ export function LongText({ text, total = text.length, label, className = "", chi
       {long && (
         <p className="row long-text-foot muted text-small num">
           <span className="grow" role="status">
-            {lengthText(all ? text.length : part.length, text.length, total)}
+            {lengthText(all ? kept : characters(part), kept, total)}
           </span>
           {part !== text && (
             <button type="button" className="plain-button link-button" onClick={() => setAll(!all)}>
-              {all ? "Show less" : total > text.length ? "Show what is kept" : "Show all"}
+              {all ? "Show less" : total > kept ? "Show what is kept" : "Show all"}
             </button>
           )}
           <button type="button" className="btn bare small" onClick={() => download(`${label}.txt`, text)}>

@@ -78,6 +78,11 @@ export function ago(when: string | Date, now: Date = new Date()): string {
   return minutes < 60 ? `${minutes} min ago` : day(when, now);
 }
 
+/** How many characters a text has, as the host counts them: those outside the basic plane are one each. */
+export function characters(text: string): number {
+  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
+}
+
 export function plural(amount: number, one: string, many = `${one}s`): string {
   return `${amount.toLocaleString("en-US")} ${amount === 1 ? one : many}`;
 }

@@ -1,16 +1,22 @@
-"""A small MCP server of the older era; its one tool answers with numbered lines, as long as it is told."""
+"""A small MCP server of the older era that answers with numbered lines, as long as it is told, or with any result."""
 
 import json
 import sys
 
 INPUT = {"type": "object", "properties": {"size": {"type": "integer", "description": "Characters."}}}
+RESULT = {"type": "object", "properties": {"result": {"type": "string", "description": "As JSON."}}}
 ANSWERS = {
     "initialize": {
         "protocolVersion": "2025-06-18",
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "long", "version": "1"},
     },
-    "tools/list": {"tools": [{"name": "lines", "description": "Many lines.", "inputSchema": INPUT}]},
+    "tools/list": {
+        "tools": [
+            {"name": "lines", "description": "Many lines.", "inputSchema": INPUT},
+            {"name": "answer", "description": "This result.", "inputSchema": RESULT},
+        ]
+    },
     "ping": {},
 }
 
@@ -26,7 +32,8 @@ for line in sys.stdin:
         continue
     known = ANSWERS.get(message["method"])
     if message["method"] == "tools/call":
-        known = lines(message["params"]["arguments"].get("size", 30_000))
+        given = message["params"]["arguments"]
+        known = json.loads(given["result"]) if "result" in given else lines(given.get("size", 30_000))
     answer = {"result": known} if known else {"error": {"code": -32601, "message": "not known"}}
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}) + "\n")
     sys.stdout.flush()

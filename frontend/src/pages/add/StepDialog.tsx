@@ -40,7 +40,8 @@ export function StepDialog({
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <div className="page-add">
-          <Dialog.Overlay className="overlay" />
+          {/* A click beside a question takes no focus from it. */}
+          <Dialog.Overlay className="overlay" onMouseDown={(event) => event.preventDefault()} />
           <Dialog.Content
             className={wide ? "dialog step-dialog wide" : "dialog step-dialog"}
             role={alert ? "alertdialog" : "dialog"}

@@ -81,7 +81,7 @@ function deniedText(call: CallView): string {
 function Answer({ call }: { call: CallView }) {
   const { chat } = useActions();
   const [raw, setRaw] = useState(false);
-  const data = useFullResult(chat, call);
+  const { data, isError } = useFullResult(chat, call);
   const text = data?.whole ?? data?.text ?? call.text;
   const rawCall = { tool: call.tool, arguments: call.arguments, outcome: call.outcome, ms: call.ms, text };
   const beside = call.pictures > 0 ? besidePicture(text) : null;
@@ -108,6 +108,7 @@ function Answer({ call }: { call: CallView }) {
         ) : (
           <p className="muted text-small">{TEXT.nothing}</p>
         ))}
+      {isError && <p className="secondary text-small">{TEXT.restMissing}</p>}
       {call.whole !== null && <p className="secondary text-small space-above-8">{TEXT.cut(call.chars, call.whole)}</p>}
       {call.pictures === 0 && (
         <div className="card-foot">

@@ -2,6 +2,7 @@
 
 import { useMemo, useState, type ReactNode } from "react";
 
+import { characters } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { BEGINNING, LongText } from "../../ui/LongText";
 import { Markdown } from "../../ui/Markdown";
@@ -19,11 +20,11 @@ interface Props {
   total?: number | undefined;
 }
 
-export function ResultText({ text, failed, total = text.length }: Props) {
+export function ResultText({ text, failed, total }: Props) {
   const tree = useMemo(() => asJson(text), [text]);
-  const whole = text.length < BEGINNING && total === text.length;
+  const whole = text.length < BEGINNING && (total === undefined || total === characters(text));
   return (
-    <LongText text={text} total={total} label={TEXT.result}>
+    <LongText text={text} {...(total === undefined ? {} : { total })} label={TEXT.result}>
       {whole ? drawn(text, tree, failed) : undefined}
     </LongText>
   );
@@ -46,12 +47,18 @@ function drawn(text: string, tree: unknown, failed: boolean): ReactNode {
 
 function asJson(text: string): unknown {
   const trimmed = text.trim();
-  if (trimmed.length > BEGINNING || !/^[[{]/.test(trimmed)) return undefined;
+  if (trimmed.length > BEGINNING || !/^[[{]/.test(trimmed) || !hasExactNumbers(trimmed)) return undefined;
   try {
     return JSON.parse(trimmed) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** Whether no number is rounded by reading it, such as a long id. */
+function hasExactNumbers(json: string): boolean {
+  const numbers = json.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").match(/-?\d[\d.eE+-]*/g) ?? [];
+  return numbers.every((one) => (one.length < 16 ? isFinite(Number(one)) : String(Number(one)) === one));
 }
 
 function Tree({ name, value, depth }: { name?: string; value: unknown; depth: number }) {

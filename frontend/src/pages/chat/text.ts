@@ -110,6 +110,7 @@ export const TEXT = {
   noArguments: "No arguments.",
   result: "Result",
   nothing: "Empty result.",
+  restMissing: "Only the beginning is shown: the rest of the result could not be loaded.",
   pin: "Pin",
   ban: "Block",
   pinned: "Pinned",

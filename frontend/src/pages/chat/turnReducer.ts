@@ -1,6 +1,7 @@
 /** The effect of each event on a turn, as in `chats/reducer.py`; both are tested with the same recorded turns. Pure. */
 
 import type { BusyEvent, EndedEvent, ResultEvent, RoundEvent, TokenUsage } from "../../api/types";
+import { characters } from "../../ui/amounts";
 import { newTurn, type Asking, type CallView, type ChatEvent, type ItemView, type TurnView } from "./view";
 
 export function applyEvent(turn: TurnView, event: ChatEvent, now: number = Date.now()): TurnView {
@@ -163,7 +164,7 @@ function ended(call: CallView, event: ResultEvent): CallView {
     outcome: event.outcome,
     ms: event.ms,
     text: event.text,
-    chars: event.text.length,
+    chars: characters(event.text),
     rule: event.rule,
     pictures: event.images,
     asking: null,

@@ -115,33 +115,55 @@ function Running({ trial }: { trial: Trial }) {
 type Content = Tried["result"]["content"][number];
 
 function Contents({ result, failed }: { result: Tried["result"]; failed: boolean }) {
-  const structured = result.structuredContent;
-  const text = structured !== undefined && structured !== null ? JSON.stringify(structured) : null;
-  const texts = result.content.filter((one) => one["type"] !== "image");
-  const shownAsData = text !== null && !failed; // Its texts say the same again.
+  const data = result.structuredContent ? JSON.stringify(result.structuredContent) : "";
+  const texts = result.content.filter((one) => !isPicture(one)).map(textOf);
+  const added = data && !texts.some((text) => compact(text) === data) ? data : "";
+  const shown = result.content.filter((one) => isPicture(one) || !repeats(textOf(one), added));
+  const said = shown.filter((one) => !isPicture(one)).map(textOf);
   return (
     <div className="page-chat contents">
-      {shownAsData && <ResultText text={text} failed={false} />}
-      {result.content.map((one, index) => {
-        if (one["type"] === "image") return <Picture key={index} content={one} />;
-        return !shownAsData && <ResultText key={index} text={textOf(one)} failed={failed} />;
-      })}
+      {added && !failed && <ResultText text={added} failed={false} />}
+      {shown.map((one, index) =>
+        isPicture(one) ? (
+          <Picture key={index} content={one} />
+        ) : (
+          <ResultText key={index} text={textOf(one)} failed={failed} />
+        ),
+      )}
+      {added && failed && <ResultText text={added} failed />}
+      {!added && shown.length === 0 && <p className="muted text-small">{TEXT.nothing}</p>}
       <div className="row result-actions">
-        <Copy bare text={text ?? texts.map(textOf).join("\n")} />
+        <Copy bare text={[...(added ? [added] : []), ...said].join("\n")} />
         <Copy bare text={JSON.stringify(result, null, 2)} label="Copy raw JSON" />
       </div>
     </div>
   );
 }
 
+/** Whether a text is empty, or says again what is in the data: all of it, one of its values or items. */
+function repeats(text: string, data: string): boolean {
+  const same = compact(text);
+  return !text.trim() || data.includes(JSON.stringify(text)) || (same !== null && data.includes(same));
+}
+
+/** JSON without spaces; null for another text. */
+function compact(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
 function textOf(content: Content): string {
   return typeof content["text"] === "string" ? content["text"] : JSON.stringify(content, null, 2);
 }
 
-const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
+function isPicture(content: Content): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(String(content["mimeType"])) && content["type"] === "image";
+}
 
 function Picture({ content }: { content: Content }) {
-  const mime = String(content["mimeType"] ?? "");
-  if (!PICTURE.test(mime) || typeof content["data"] !== "string") return null;
-  return <img className="result-image" alt="Image from the tool" src={`data:${mime};base64,${content["data"]}`} />;
+  const address = `data:${String(content["mimeType"])};base64,${String(content["data"])}`;
+  return <img className="result-image" alt="Image from the tool" src={address} />;
 }

@@ -38,6 +38,7 @@ export const TEXT = {
   gate: { allow: "Runs without approval", ask: "You'll be asked first", deny: "Will be denied" },
   lastResult: "Last result",
   result: "Result",
+  nothing: "Empty result.",
   notKept: "The call is logged; the result is kept only while this tab is open.",
   pin: "Always on: offer it for every question",
   unpin: "No longer always on",
