@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FIELD, DIALOG = "(a field)", "(the dialog)"
+FIELD, SELECT, DIALOG = "(a field)", "(a select)", "(the dialog)"
 HANG, REFUSED = object(), object()
 """In place of an answer: the operation never ends, or fails."""
 WIDE_ONLY, NARROW_ONLY = "wide", "narrow"
@@ -317,7 +317,7 @@ DIALOGS = (
         _BILLS,
         (_LIST, "button=Actions for Bills", "menuitem=Connect…"),
         "Connect",
-        FIELD,
+        SELECT,
     ),
     Shown(
         "pages/workflows/editor/EditorDialogs.tsx",

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from playwright.sync_api import Error as BrowserError
 
 from tests.web.browsing import ROOT, sign_in
-from tests.web.dialogs import DIALOG, DIALOGS, FIELD, HANG, NARROW_ONLY, REFUSED, WIDE_ONLY, Shown
+from tests.web.dialogs import DIALOG, DIALOGS, FIELD, HANG, NARROW_ONLY, REFUSED, SELECT, WIDE_ONLY, Shown
 from tests.web.running import Crib
 from tests.web.screenshots.chart import draw_chart
 from tests.web.screenshots.person import Person
@@ -41,7 +41,8 @@ _FOCUS = """() => {
   if (now === document.body) return '(nothing)'
   if (now === dialog) return '(the dialog)'
   if (dialog && !dialog.contains(now)) return '(outside)'
-  if (now.matches('input, textarea, select')) return '(a field)'
+  if (now.matches('input, textarea')) return '(a field)'
+  if (now.matches('select')) return '(a select)'
   return now.getAttribute('aria-label') ?? now.textContent
 }"""
 
@@ -113,6 +114,28 @@ def test_the_focus_goes_in_and_comes_back(browser: Browser, told: Story, width: 
     assert faults == []
 
 
+@pytest.mark.acceptance
+@pytest.mark.parametrize("way", ["its own entry", "another program"])
+def test_a_menu_whose_row_is_removed_leaves_the_focus_on_the_page(
+    browser: Browser, told: Story, way: str
+) -> None:
+    told.crib.run("add", name="brief", entry={"command": "true"})
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    page = sign_in(context.new_page(), told.crib.sign_in_address(), "/servers")
+    page.get_by_role("button", name="More for brief").press("Enter")
+    entry = page.get_by_role("menuitem", name="Remove")
+    expect(entry).to_be_visible()
+    if way == "another program":
+        told.crib.run("remove", name="brief")
+    else:
+        entry.press("Enter")
+    expect(page.locator('[data-server="brief"]')).to_have_count(0)
+
+    until(lambda: page.evaluate(_FOCUS) == "Servers")
+    context.close()
+
+
 def faults_of(page: Page, crib: Crib, chat: str, shown: Shown) -> Iterator[str]:
     """What is wrong with one dialog, closed in each of the ways it can be."""
     for way, leave in ways_of(shown).items():
@@ -156,7 +179,7 @@ def round_trip(
 
 
 def fits(now: str, wanted: str) -> bool:
-    return now == wanted if wanted in (FIELD, DIALOG) else now.startswith(wanted)
+    return now == wanted if wanted in (FIELD, SELECT, DIALOG) else now.startswith(wanted)
 
 
 def press(page: Page, crib: Crib, step: str) -> None:

@@ -1,6 +1,8 @@
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 
+import { useMenuFocus } from "./dialogFocus";
+
 export interface MenuEntry {
   name: ReactNode;
   onSelect: () => void;
@@ -19,11 +21,12 @@ interface Props {
 
 /** What else can be done with a thing. */
 export function Menu({ trigger, entries, align = "end" }: Props) {
+  const focus = useMenuFocus();
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8}>
+        <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8} {...focus}>
           {entries.map((entry, index) => (
             <div key={index} role="none">
               {entry.apart && <hr />}

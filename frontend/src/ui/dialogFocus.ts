@@ -1,4 +1,4 @@
-/** Where the keyboard focus goes when a dialog opens, and where it returns when the dialog closes. */
+/** Where the keyboard focus goes when a dialog opens, and where it returns when a dialog or a menu closes. */
 
 import { useCallback, useRef, useState } from "react";
 
@@ -49,6 +49,20 @@ export function useDialogFocus(careful = false) {
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
       if (focused() === null) giveBack(opener);
+    },
+  };
+}
+
+/** For the content of every menu: an entry may remove what the menu was opened from, or somebody else does. */
+export function useMenuFocus() {
+  const opener = useRef<readonly HTMLElement[]>([]);
+  return {
+    ref: (content: HTMLElement | null) => {
+      if (content) opener.current = pathOf(content);
+    },
+    onCloseAutoFocus: (event: Event) => {
+      event.preventDefault();
+      if (focused() === null) giveBack(opener.current);
     },
   };
 }

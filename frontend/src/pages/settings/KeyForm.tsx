@@ -61,6 +61,7 @@ export function KeyForm({ vendors, vendor: given, onClose, onModel }: Props) {
           <span className="muted text-small">Model name</span>
           <span className="field">
             <input
+              {...(given && { "data-first": true })}
               value={model}
               required
               autoComplete="off"
