@@ -1,4 +1,4 @@
-"""A small MCP server of the older era that answers with numbered lines, as long as it is told, or with any result."""
+"""A small MCP server of the older era: numbered lines, as long as it is told, or any result it is given."""
 
 import json
 import sys
