@@ -74,8 +74,8 @@ def _spread(
             found[ref] = found[element.parent]
         elif not element.name and "modal" in element.states:
             continue  # a dialog without a title
-        elif top == ref and element.role in DIALOGS and element.name in titles:
-            found[ref] = titles[element.name]
+        elif top == ref and element.role in DIALOGS and _plain(element.name) in titles:
+            found[ref] = titles[_plain(element.name)]
         elif top == ref and whole is not None and element.role in DIALOGS:
             found[ref] = whole
         elif element.role in DOCUMENTS and top in of_window and not _is_within(tree, of_window[top], ref):
@@ -133,5 +133,9 @@ def _behind(what: str, dialog: str) -> ClickRefused:
 
 def names_of(window: Window) -> set[str]:
     """What its element may be called: to the titles of windows, Qt adds the name of the program."""
-    title = " ".join(window.title.split())
+    title = _plain(window.title)
     return {title, title.rpartition(" — ")[0] or title}
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split())
