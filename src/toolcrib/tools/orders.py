@@ -142,7 +142,7 @@ _RULES = (
         SYSTEM,
         "<|[|#",
         r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|critical|admin|hidden)\s*/?>"
-        r"|\[/?(?:system|inst|important|admin)\]|<\|[a-z_]{2,20}\|>|#{2,}\s*(?:system|instruction)s?\b",
+        r"|\[/?(?:system|inst|important|admin)\]|<\|[a-z_]{2,20}\|>|(?<!#)#{2,}\s*(?:system|instruction)s?\b",
     ),
     rule(
         SYSTEM,

@@ -35,8 +35,9 @@ _COMMENT = re.compile(
 """Empty comments, and the conditions that mail programs read, are no hiding place."""
 _POINTER = re.compile(r"#(?:/[\w$.~%-]{0,60})+")
 """A reference within a schema."""
-_BLANK = re.compile(r"[ \t\u00a0\u3000]{200,}\S")
-_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n){40,}\S")
+_BLANK = re.compile(r"(?<![ \t\u00a0\u3000])[ \t\u00a0\u3000]{200,}\S")
+_BLANK_LINES = re.compile(r"(?<!\s)(?:[^\S\n]*\n){40,}\S")
+"""Only tried where a blank begins: else a long one would take the square of its length."""
 
 
 @dataclass(frozen=True)
