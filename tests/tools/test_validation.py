@@ -275,6 +275,16 @@ def test_an_enum_of_very_many_values_is_listed_in_part() -> None:
     assert len(error.message) < 500
 
 
+def test_of_many_wrong_choices_among_very_many_the_first_is_named() -> None:
+    choices = {"enum": [f"v{n}" for n in range(18_000)]}
+    schema = {"properties": {"rows": {"type": "array", "items": choices}}}
+
+    error = complaint({"rows": [f"w{n}" for n in range(400)]}, schema)
+
+    assert error.message.count("18000 in all") == 1
+    assert '"rows[0]" must be one of' in error.message
+
+
 def test_arguments_with_very_many_unknown_names_are_refused_in_few_words() -> None:
     schema = {
         "properties": {f"known_{n}": {} for n in range(5_000)},

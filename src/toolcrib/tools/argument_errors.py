@@ -15,6 +15,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from toolcrib.serverkit.encoding import weight
 from toolcrib.tools.complexity import follow
 
 _ARTICLES = {"object": "an object", "array": "a list", "integer": "a whole number", "null": "null"}
@@ -186,6 +187,8 @@ _UNFIT = "the arguments do not fit the schema"
 _MAX_COMPLAINTS = 5
 _MANY_VALUES = 500
 """Above this many values only the first error is computed: the validator creates all of them at once."""
+_MOST_COPIED = 2_000_000
+"""The weight of what all errors together may repeat: each has a copy of its part of the schema."""
 _TOO_MANY_NAMES = 5_000
 """In one object: even the first error takes long, since it may list them all."""
 _MANY_REQUIRED = 200
@@ -214,7 +217,8 @@ class Explainer:
         self._recursive = recursive
         required = schema.get("required")
         many = isinstance(required, list) and len(required) > _MANY_REQUIRED
-        self._most_values = 0 if many else _MANY_VALUES
+        each = weight(schema, _MOST_COPIED)
+        self._most_values = 0 if many else min(_MANY_VALUES, _MOST_COPIED // (each + 1))
         wrapped = (*_ALTERNATIVES, *_REPEATS) if recursive else _ALTERNATIVES
         self._validator = _compiled(compile, _with_alternatives_hidden(dict(schema), wrapped))
 
