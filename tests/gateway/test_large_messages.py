@@ -22,7 +22,9 @@ from toolcrib.cli.host_connection import serve_operations
 from toolcrib.errors import InvalidArguments
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.gateway import Gateway
+from toolcrib.gateway.identity import session_of
 from toolcrib.gateway.stdio import serve_stdio
+from toolcrib.serverkit.large_json import STRING_STEP, _safe_cut, read_large
 from toolcrib.servers.remote.event_stream import EventStreamReader
 from toolcrib.servers.sessions.codec import Measured
 from toolcrib.tools.limits import cap
@@ -40,12 +42,15 @@ RESULTS = {
     "one surrogate": lambda: TEXT % ("lorem ipsum " * (5 * MB) + r"\ud800"),
     "a million surrogates": lambda: TEXT % (r"lorem ip\ud800" * MB),
     "only surrogates": lambda: TEXT % (r"\ud800" * (2 * MB)),
+    "only low surrogates": lambda: TEXT % (r"\udc00" * (2 * MB)),
+    "only backslashes": lambda: TEXT % (r"\\" * (15 * MB)),
     "picture": lambda: IMAGE % ("iVBORw0K" * (7 * MB)),
     "digits": lambda: LIST % ",".join(["7" * 4200] * 2000),
     "a few digits": lambda: LIST % ",".join(["7" * 4200] * 200),
     "a long text of digits": lambda: TEXT % ("7" * MB),
     "one number": lambda: LIST % ("7" * 600),
     "values": lambda: LIST % ",".join(["7"] * 90_000),
+    "a very long number": lambda: LIST % ("0." + "7" * MB),
     "a long name": lambda: '{"content":[],"structuredContent":{"%s":1}}' % ("k" * (20 * MB)),
 }
 
@@ -60,7 +65,9 @@ for line in sys.stdin:
     params, result = message.get("params") or {}, "{}"
     if message["method"] == "initialize":
         about = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "large", "version": "1"}}
-        result = json.dumps({**about, "capabilities": {"tools": {}}})
+        result = json.dumps({**about, "capabilities": {"tools": {}, "prompts": {}}})
+    elif message["method"] == "prompts/list":
+        result = json.dumps({"prompts": [{"name": "prompt %d" % n} for n in range(20_000)]})
     elif message["method"] == "tools/list":
         colours = {"type": "string", "enum": ["colour %d" % n for n in range(18_000)]}
         schemas = {"give": {}, "take": {"numbers": {"type": "array", "items": {"type": "number"}}}}
@@ -122,12 +129,15 @@ RESULTS = {
     "one surrogate": "",
     "a million surrogates": "",
     "only surrogates": "",
+    "only low surrogates": "",
+    "only backslashes": "",
     "picture": "",
     "digits": "a number of more than 100 digits at result.structuredContent.rows[0]",
     "a few digits": "a number of more than 100 digits",
     "a long text of digits": "",
     "one number": "",
     "values": "",
+    "a very long number": "a number is too long",
     "a long name": "",
 }
 
@@ -141,6 +151,7 @@ async def test_no_result_holds_the_loop(large: Crib, serve: Any, shape: str):
         async with asyncio.timeout(120):
             with LoopMeter() as meter:
                 answer = await posted(url, request, "give")
+        assert answer[0].startswith(b"HTTP/1.1 200 ")  # the request was right, whatever the server answered
         message = message_in(answer)
         if RESULTS[shape]:
             assert RESULTS[shape] in message["error"]["message"]
@@ -261,6 +272,40 @@ async def test_neither_a_pipe_nor_the_socket_of_commands_holds_the_loop(large: C
                         answer = await exchanged(surface, client, tool, arguments)
                 assert expected in b"".join(answer).decode()
                 assert meter.turn < LIMIT
+
+
+@pytest.mark.parametrize("part", [r"\\", r"\udc00", r"\ud83d\ude00", r"a\\\n", r"\\udcx"])
+def test_a_long_text_of_escapes_is_parsed_in_short_steps(part: str):
+    text = '"%s"' % (part * (3 * STRING_STEP // len(part)))
+    start, cuts = 1, []
+    while len(text) - 1 - start > STRING_STEP:
+        cut = _safe_cut(text.encode(), start, start + STRING_STEP)
+        assert cut is not None
+        cuts.append(cut)
+        start = cut
+    assert len(cuts) >= 2
+    assert read_large(text.encode())[0] == json.loads(text)
+
+
+async def test_very_many_prompts_do_not_hold_the_loop(large: Crib):
+    async with large.open(handlers=bridge_handlers()) as host:
+        await host.ready()
+        async with on_stdio(host) as (reader, writer):
+            listing = {"jsonrpc": "2.0", "id": 1, "method": "prompts/list", "params": {"_meta": META}}
+            async with asyncio.timeout(120):
+                with LoopMeter() as meter:
+                    await write_line(writer, json.dumps(listing).encode())
+                    answer = await read_line(reader)
+    assert len(from_json(b"".join(answer))["result"]["prompts"]) == 20_000
+    assert meter.turn < LIMIT
+
+
+async def test_a_client_with_a_very_long_name_does_not_hold_the_loop():
+    info = {"name": "x" * (7 * MB), "version": "y" * (7 * MB)}
+    with LoopMeter() as meter:
+        principal = session_of("", info)
+    assert len(principal.session or "") < 120
+    assert meter.turn < LIMIT
 
 
 async def test_a_long_line_of_an_event_stream_does_not_hold_the_loop():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,6 +29,7 @@ from toolcrib.gateway.definitions import (
     matches_template,
 )
 from toolcrib.gateway.list_cache import ListFiles
+from toolcrib.gateway.wire import AT_ONCE
 from toolcrib.schema.servers import ServerState
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
@@ -262,15 +263,20 @@ class Catalog:
                 )
                 return False
             found = []
-        self._keep(session, kind, found)
+        await self._keep(session, kind, found)
         return True
 
-    def _keep(self, session: Session, kind: Kind, found: Iterable[Any]) -> None:
-        fetch = self._fetches.get((session.server, kind))
+    async def _keep(self, session: Session, kind: Kind, found: list[Any]) -> None:
+        server, valid = session.server, dict[str, Definition]()
+        for start in range(0, len(found), AT_ONCE):
+            for name, definition in by_identity(server, kind, found[start : start + AT_ONCE]).items():
+                valid.setdefault(name, definition)
+            await asyncio.sleep(0)
+        fetch = self._fetches.get((server, kind))
         if fetch is None or fetch.task is not asyncio.current_task():
             return  # it changed meanwhile, and will be fetched again
-        self._lists[session.server, kind] = by_identity(session.server, kind, found)
-        self._save(session.server)
+        self._lists[server, kind] = valid
+        self._save(server)
         if asyncio.get_running_loop().time() > fetch.awaited_until:
             self._announce(kind.capability)
 

@@ -83,5 +83,5 @@ class _Client:
 def _label(info: Any) -> str:
     """The name and version that a client gives, for the user to recognise it by."""
     said = [info.get(key) for key in ("name", "version")] if isinstance(info, dict) else []
-    texts = [_UNUSUAL.sub("", text)[:40].strip() for text in said if isinstance(text, str)]
+    texts = [_UNUSUAL.sub("", text[:200])[:40].strip() for text in said if isinstance(text, str)]
     return "".join(f"{text} " for text in texts if text)

@@ -37,10 +37,12 @@ _MAX_DEPTH = 20
 _FAILURES = 8
 """Each value larger than a window costs a failed attempt; this many are allowed, plus four a window."""
 _OBJECTS_TRIED = 4
+_OF_NUMBERS = "0123456789+-.eE"
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
-_CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))')
-"""Ends where a string can be split: away from any escape, or before one that is not a low surrogate."""
+_CUTTABLE = re.compile(rb'[^\\"]{16}|[^\\](?=\\(?!u[dD][c-fC-F]))|\\u[dD][c-fC-F][0-9a-fA-F]{2}(?=\\)')
+"""Ends where a string can be split: away from any escape, before one that is not a low surrogate, or after
+one that is."""
 
 
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
@@ -210,6 +212,8 @@ class _Reader:
             self.unfinished.append(members)
             self._members(depth, "{}", members.update, lambda: self._member(members, depth))
             return members
+        if len(self._text) - len(self._text.lstrip(_OF_NUMBERS)) > MAX_DIGITS:
+            raise ValueError("a number is too long")
         raise ValueError("no JSON value")
 
     def _members(
@@ -313,7 +317,8 @@ def _safe_cut(data: bytes, start: int, near: int) -> int | None:
     """A position shortly before `near`, outside any escape or multi-byte character."""
     run = _CUTTABLE.search(data, max(start, near - 4096), near)
     if run is None:
-        return None
+        backslashes = near - start - len(data[start:near].rstrip(b"\\"))
+        return near - backslashes % 2 if backslashes > 1 else None
     cut = run.end()
     while 0x80 <= data[cut] < 0xC0:
         cut -= 1

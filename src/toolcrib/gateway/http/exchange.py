@@ -26,7 +26,8 @@ STREAM_AFTER = 2.0
 """Seconds after which a resumable response becomes a stream, because a long one may be cut."""
 MAX_UNSENT = 1000
 """Notifications for a client that does not read; beyond that the oldest are dropped."""
-_STATUS: dict[Any, int] = {-32022: 400, -32020: 400, -32700: 400, -32600: 400}
+_STATUS: dict[Any, int] = {-32022: 400, -32020: 400, -32600: 400}
+"""Not of an answer that could not be parsed: a server gave it, and the client's request was right."""
 _MODERN_STATUS: dict[Any, int] = {**_STATUS, -32021: 400, -32602: 400, -32601: 404}
 
 STREAM_HEADERS: tuple[Header, ...] = (
