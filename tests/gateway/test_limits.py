@@ -196,6 +196,15 @@ async def test_too_large_a_body_is_refused_before_it_is_read(limited, length):
         assert (await said(reader)).startswith(b"HTTP/1.1 413 ")
 
 
+async def test_a_client_that_sends_all_of_too_large_a_body_sees_the_refusal(limited):
+    async with limited(maxBodyBytes=1024) as (url, _), connection(url) as (reader, writer):
+        writer.write(HEAD + b"Content-Length: 30000000\r\n\r\n")
+        for _ in range(30):
+            writer.write(b"x" * 1_000_000)
+            await writer.drain()
+        assert (await said(reader)).startswith(b"HTTP/1.1 413 ")
+
+
 @pytest.mark.parametrize(
     "slowly",
     [

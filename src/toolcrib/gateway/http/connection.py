@@ -36,6 +36,9 @@ MAX_WAITING = 64
 """Requests that a client may send before the first of them is answered."""
 IDLE = 5.0
 """Seconds after which an idle connection is closed; clients rely on this time."""
+LINGERING = 5.0
+"""Seconds in which the rest of a refused request is read and ignored: closed at once, the connection of a
+client that is still sending would be reset, and the client would not see the refusal."""
 
 
 class Application(Protocol):
@@ -275,7 +278,11 @@ class Connection(asyncio.Protocol):
 
     def _close(self) -> None:
         self._closed, self._reading = True, False
-        self._transport.close()
+        if (self._incoming is None and not self._held) or self._transport.is_closing():
+            self._transport.close()
+        else:
+            self._transport.write_eof()
+            self._deadline.set(LINGERING, self._transport.close)
 
     def _pass_on(self) -> None:
         """Pass the requests on to the application: in order, and one at a time."""
