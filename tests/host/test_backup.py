@@ -129,6 +129,16 @@ async def test_a_backup_of_this_home_brings_everything_back_with_its_approvals(t
     assert {stat.S_IMODE(file.stat().st_mode) for file in (*private, tmp_path / "b.zip")} == {0o600}
 
 
+async def test_a_home_that_cannot_store_the_key_is_saved_as_that_of_another_home(tmp_path: Path) -> None:
+    paths = await filled_home(tmp_path / "home", "first")
+    (paths.state / ".backup-key.lock").mkdir()  # as on a read-only disk, the file cannot be opened
+
+    await create_backup(paths, tmp_path / "b.zip")
+
+    assert (tmp_path / "b.zip").exists()
+    assert not (paths.state / "backup-key").exists()
+
+
 async def test_a_restore_starts_nothing_by_itself(tmp_path: Path) -> None:
     paths = await filled_home(tmp_path / "home", "first")
     await create_backup(paths, tmp_path / "b.zip")

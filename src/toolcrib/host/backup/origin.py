@@ -12,6 +12,7 @@ from pathlib import Path
 
 from toolcrib.config.paths import Paths
 from toolcrib.config.safe_files import exclusive, write_atomic
+from toolcrib.errors import ConfigError
 
 KEY_BYTES = 32
 
@@ -19,14 +20,14 @@ KEY_BYTES = 32
 def sign(paths: Paths, manifest: bytes) -> bytes:
     """The hash, in hexadecimal; the key is made when it is first needed.
 
-    Where it cannot be stored, as on a full disk, the backup counts as that of another home.
+    Where it cannot be stored, as on a full or read-only disk, the backup counts as that of another home.
     """
     file = paths.state / "backup-key"
     key = _key(paths)
     if key is None:
         try:
             key = _made(paths, file)
-        except OSError:
+        except (OSError, ConfigError):
             key = secrets.token_bytes(KEY_BYTES)
     return _digest(key, manifest)
 
