@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from tests.conftest import Crib
 from toolcrib.clock import SystemClock
 from toolcrib.host.screening import PORTION, Screening
+from toolcrib.operations.results.servers import server_json
+from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.store.database import open_database
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.tools.registry import Registry
@@ -41,3 +44,14 @@ async def test_a_long_list_is_registered_in_portions_with_a_count(tmp_path) -> N
     ]
     assert registry.snapshot.unchecked == ""
     assert [tool.name for tool in registry.snapshot.tools.values() if tool.held] == ["bank__steer"]
+
+
+async def test_tools_that_are_checked_while_their_server_starts_are_counted(crib: Crib) -> None:
+    async with crib.open() as host:
+        new = [{"name": f"pay{number}"} for number in range(MANY)]
+        host.toolset.registry.put("bank", "mcp", new, pinned=True)
+        starting = ServerStatus(name="bank", type="stdio", enabled=True, state=ServerState.STARTING)
+
+        shown = server_json(starting, host)
+
+    assert (shown["checking"], shown["tools"]) == (MANY, MANY)

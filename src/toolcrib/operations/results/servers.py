@@ -238,6 +238,7 @@ def server_json(status: ServerStatus, host: Host) -> Server:
     shown = {**asdict(status), "state": status.state.value}
     shown["held"] = sum(tool.in_review for tool in tools)
     shown["checking"] = sum(tool.checking for tool in tools)
+    shown["tools"] = status.tools or (len(tools) if shown["checking"] else 0)
     shown["calls"] = asdict(calls)
     shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
     return cast("Server", shown)
