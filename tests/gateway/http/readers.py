@@ -47,6 +47,12 @@ class Wire:
     def write(self, data: bytes) -> None:
         self.sent.append(data)
 
+    def is_closing(self) -> bool:
+        return False
+
+    def write_eof(self) -> None:
+        self.close()
+
     def close(self) -> None:
         self.closed = True
 

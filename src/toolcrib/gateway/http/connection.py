@@ -278,7 +278,7 @@ class Connection(asyncio.Protocol):
 
     def _close(self) -> None:
         self._closed, self._reading = True, False
-        if (self._incoming is None and not self._held) or self._transport.is_closing():
+        if self._incoming is None or self._transport.is_closing():
             self._transport.close()
         else:
             self._transport.write_eof()
