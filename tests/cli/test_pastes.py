@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 
 import pytest
 
-from tests.cli.command_line import CommandLine
+from tests.cli.command_line import DEADLINE, PROGRAM, CommandLine
 from tests.cli.terminal import terminal
 from tests.cli.test_chat import Vendor
 from tests.cli.test_typing_ahead import CHOICES, asked, rules, was_denied
@@ -33,6 +34,11 @@ def questions(vendor: Vendor) -> list[str]:
         f"{BEGIN}{LINES}{END}\r",
         f"{BEGIN}{LINES}\r{END}\r",
         f"{BEGIN}first line\x03\r\x1bsecond line\r\x04third line\x03{END}\r",
+        f"{LINES}\r".replace("\r", "\r\n"),
+        f"{BEGIN}{LINES}{END}\r".replace("\rs", "\r\ns").replace("\rt", "\r\nt"),
+        f"{BEGIN}first\0 line\r\x1b[31msecond\x1b[0m line\r\x1b]8;;a\x1b\\third\x1b]8;;\x1b\\ line{END}\r",
+        "\x1b[31mfirst\x1b[0m line\rsecond line\rthird line\r",
+        f"{BEGIN}first line\r{END}{BEGIN}second line\rthird line{END}\r",
         *(f"first line{keys}second line{keys}third line\r" for keys in ALT_ENTER),
     ],
 )
@@ -51,7 +57,12 @@ def test_a_paste_and_lines_typed_with_alt_enter_are_one_message(toolcrib: Comman
 
 @pytest.mark.parametrize(
     ("typed", "sent"),
-    [(f"{LINES}\r", ""), (f"{BEGIN}{LINES}{END}", "\r"), (f"{BEGIN}first line\rsecond line\x03", "")],
+    [
+        (f"{LINES}\r", ""),
+        (LINES.replace("\r", "\r\n") + "\r", ""),
+        (f"{BEGIN}{LINES}{END}", "\r"),
+        (f"{BEGIN}first line\rsecond line\x03", ""),
+    ],
 )
 def test_a_paste_while_an_answer_runs_is_the_next_message(
     toolcrib: CommandLine, typed: str, sent: str
@@ -74,7 +85,10 @@ def test_a_paste_while_an_answer_runs_is_the_next_message(
     assert questions(vendor)[-1] == ONE_TEXT
 
 
-def test_a_paste_longer_than_a_terminal_line_arrives_whole(toolcrib: CommandLine) -> None:
+@pytest.mark.parametrize("marks", [(BEGIN, END), ("", "")])
+def test_a_paste_longer_than_a_terminal_line_arrives_whole(
+    toolcrib: CommandLine, marks: tuple[str, str]
+) -> None:
     text = "\r".join(f"line {number} {'x' * 70}" for number in range(300))
     with Vendor(openai_chat, Hold("Once upon a time"), Say("I see.")) as vendor:
         toolcrib.extra.update(vendor.environment())
@@ -82,7 +96,8 @@ def test_a_paste_longer_than_a_terminal_line_arrives_whole(toolcrib: CommandLine
             screen.expect("› ")
             screen.type("Tell me a story.\r")
             screen.expect("Once upon")
-            screen.type(f"{BEGIN}{text}{END}\r\x1b")
+            screen.type(f"{marks[0]}{text}{marks[1]}\r")
+            screen.type("\x1b")
             screen.expect("I see.")
             screen.type("/exit\r")
             assert screen.wait() == 0
@@ -140,6 +155,34 @@ def test_an_unknown_command_is_named(toolcrib: CommandLine) -> None:
 
     assert "There is no command /nosuch." in done.err
     assert "/continue" in done.err
+
+
+def test_lines_from_a_pipe_may_end_as_on_windows_and_have_any_bytes(toolcrib: CommandLine) -> None:
+    done = subprocess.run(
+        [PROGRAM, "chat", "--model", "demo"],
+        input=b"What is 1 plus 1? \xe9\r\n/usage\r\n/exit\r\n",
+        env=toolcrib.environment,
+        capture_output=True,
+        timeout=DEADLINE,
+        check=True,
+    )
+
+    assert b"1 plus 1 is 2." in done.stdout
+    assert b"tokens in" in done.stderr
+    assert b"There is no command" not in done.stderr
+
+
+def test_spaces_and_joiners_of_all_scripts_are_no_control_characters() -> None:
+    text = "10\u202f000\u00a0km 東京\u3000大阪 می\u200cخواهم 👩\u200d👧"
+
+    assert typed_ahead(KeyDecoder().feed(f"{text}\r".encode())) == f"{text}{ENTER}"
+    assert typed_ahead(KeyDecoder().feed("\u00a0".encode())) == "\u00a0"
+
+
+def test_a_line_break_may_be_split_between_two_reads() -> None:
+    decoder = KeyDecoder()
+
+    assert typed_ahead([*decoder.feed(b"a\r"), *decoder.feed(b"\nb\r\n")]) == f"a{ENTER}b{ENTER}"
 
 
 def test_bytes_of_a_paste_may_arrive_in_any_parts() -> None:

@@ -45,6 +45,8 @@ _KEY = re.compile(
     r"|(?P<sequence>\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O\x1b]))|(?P<enter>\r\n|\r|\n)|(?P<other>.)",
     re.DOTALL,
 )
+_STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
 _SIGNALS = {"\x03": signal.SIGINT, "\x1a": signal.SIGTSTP, "\x1c": signal.SIGQUIT}
 
@@ -72,6 +74,8 @@ class KeyDecoder:
         self._begun = ""
         """The beginning of an escape sequence."""
         self._paste: str | None = None
+        self._half_break = False
+        """The last character was CR: LF belongs to it."""
 
     @property
     def wait(self) -> float | None:
@@ -82,7 +86,10 @@ class KeyDecoder:
 
     def feed(self, data: bytes) -> list[Piece]:
         """What was read at once: a single key, or else pastes."""
-        text, self._begun = self._begun + self._decode(data), ""
+        more = self._decode(data)
+        more = more.removeprefix("\n") if self._half_break else more
+        self._half_break = more.endswith("\r")
+        text, self._begun = self._begun + more, ""
         pieces: list[Piece] = []
         while text:
             if self._paste is None:
@@ -127,9 +134,9 @@ def _key(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """The text without control characters; line breaks become `NEW_LINE`."""
-    broken = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(letter for letter in broken if letter.isprintable() or letter in "\n\t")
+    """The text without control characters and sequences; line breaks become `NEW_LINE`."""
+    broken = _STYLE.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", broken)
 
 
 def typed_ahead(pieces: Sequence[Piece], text: str = "") -> str:
@@ -139,7 +146,7 @@ def typed_ahead(pieces: Sequence[Piece], text: str = "") -> str:
             text += piece.text + (ENTER if piece.ended else "")
         elif piece in ERASE:
             text = text[:-1] if text and text[-1] != ENTER else text
-        elif piece.isprintable() or piece in (ENTER, NEW_LINE, END, "\t"):
+        elif piece in (ENTER, END) or not _CONTROL.match(piece):
             text += piece
     return text
 
@@ -152,7 +159,7 @@ def key_mode(file: int, *, signals: bool) -> Iterator[None]:
     """
     before = termios.tcgetattr(file)
     changed = termios.tcgetattr(file)
-    changed[0] &= ~termios.IXON
+    changed[0] &= ~(termios.IXON | termios.ICRNL)  # A break of CR LF would become two.
     changed[3] &= ~(termios.ICANON | termios.ECHO | (0 if signals else termios.ISIG))
     changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
     termios.tcsetattr(file, termios.TCSADRAIN, changed)
@@ -185,6 +192,19 @@ def read_burst(file: int, timeout: float = PASTE_GAP) -> bytes:
     while select.select([file], [], [], timeout)[0] and (more := os.read(file, _READ)):
         data += more
     return data
+
+
+def read_paste(file: int) -> str:
+    """The rest of a paste whose beginning was read, and nothing that follows it."""
+    import select
+
+    data, end = bytearray(), _PASTE_ENDS.encode()
+    while not data.endswith(end) and select.select([file], [], [], _REST_OF_PASTE)[0]:
+        matched = next(size for size in range(len(end) - 1, -1, -1) if data.endswith(end[:size]))
+        if not (more := os.read(file, len(end) - matched)):
+            break
+        data += more
+    return clean(data.removesuffix(end).decode("utf-8", "replace"))
 
 
 class Keyboard:
@@ -299,7 +319,10 @@ class Keyboard:
         self._timer = None if wait is None else loop.call_later(wait, lambda: self._take(self._decoder.end()))
 
     def _take(self, pieces: Sequence[Piece]) -> None:
-        self._typed_at = asyncio.get_running_loop().time()
+        before, self._typed_at = self._typed_at, asyncio.get_running_loop().time()
+        if self._typed_at - before < PASTE_GAP and any(isinstance(piece, Paste) for piece in pieces):
+            # The rest of a paste that could not be read at once, although it began with whole lines.
+            self.ahead = self.ahead.removesuffix(ENTER) + NEW_LINE * self.ahead.endswith(ENTER)
         for piece in pieces:
             if isinstance(piece, str) and piece in _SIGNALS:
                 os.killpg(os.getpgrp(), _SIGNALS[piece])

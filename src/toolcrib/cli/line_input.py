@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,6 +28,7 @@ from toolcrib.cli.keyboard import (
     key_mode,
     mark_pastes,
     read_burst,
+    read_paste,
     typed_ahead,
 )
 
@@ -39,6 +41,9 @@ _BINDINGS = (
     r'"\e[991~": quoted-insert',
     r'"\e[992~": accept-line',
     '"\\C-c": "\\e[990~\\e[991~\\C-c\u2063\\e[992~"',
+    r'"\C-j": "\e[990~\e[991~\C-j\e[992~"',
+    r'"\e[": skip-csi-sequence',
+    r'"\e[200~": insert-completions',
     *(
         rf'"{keys}": "\e[991~\C-j"'
         for keys in (
@@ -46,10 +51,10 @@ _BINDINGS = (
         )
     ),
     "set enable-bracketed-paste on",
-    "set enable-active-region off",
+    "set bell-style none",
 )
-"""Ctrl-C ends the line with itself, as in shells, Alt-Enter adds a line break, and a paste is inserted as one
-text; the sequences for the commands are sent by no key."""
+"""Ctrl-C and Ctrl-J end the line with themselves, Alt-Enter adds a line break, unknown keys do nothing, and
+`_insert_paste` completes what a paste begins; the sequences for the commands are sent by no key."""
 
 
 class Prompt:
@@ -63,6 +68,8 @@ class Prompt:
         """What was typed early, as in `typed_ahead`."""
 
     def __enter__(self) -> Self:
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")
         if self._interactive:
             if find_spec("readline"):
                 # Also between two lines: otherwise the terminal would cut long lines and show them twice.
@@ -124,7 +131,7 @@ class Prompt:
             line = sys.stdin.readline()
         except (EOFError, OSError):
             return None
-        return line.rstrip("\n") if line else None
+        return line.rstrip("\r\n") if line else None
 
     def _message(self) -> str:
         while True:
@@ -132,16 +139,15 @@ class Prompt:
             line = _ask(ahead)
             if line.endswith(INTERRUPT):
                 return line
-            line = clean(line).rstrip(NEW_LINE)
-            self._add_rest(line)
+            self._add_rest(clean(line).rstrip(NEW_LINE), half_break=not line.endswith(NEW_LINE))
             if (whole := self._sent_early()) is not None:
                 _remember(whole)
                 return whole
 
-    def _add_rest(self, line: str) -> None:
-        """Add what follows a line without a pause: the rest of a paste that the terminal did not mark."""
-        decoder = KeyDecoder()
-        pieces = [*decoder.feed(read_burst(sys.stdin.fileno())), *decoder.end()]
+    def _add_rest(self, line: str, *, half_break: bool) -> None:
+        """Add what follows a line at once: the rest of an unmarked paste. After `half_break`, CR, drop LF."""
+        decoder, rest = KeyDecoder(), read_burst(sys.stdin.fileno())
+        pieces = [*decoder.feed(rest.removeprefix(b"\n") if half_break else rest), *decoder.end()]
         if pieces and isinstance(pieces[0], Paste) and not pieces[0].marked:
             self._ahead = typed_ahead(pieces, line + NEW_LINE)
             sent = self._ahead.partition(ENTER)
@@ -158,11 +164,20 @@ def _ask(ahead: str) -> str:
         return ahead + input(PROMPT)
     readline.set_auto_history(False)
     readline.set_startup_hook(lambda: readline.insert_text(ahead))
+    readline.set_completer(_insert_paste)
     try:
         with _keys_of_readline():
             return input(PROMPT)
     finally:
         readline.set_startup_hook()
+
+
+def _insert_paste(text: str, state: int) -> None:
+    """Insert a paste at the cursor; readline's own command ends it at a NUL, and doubles breaks of CR LF."""
+    import readline
+
+    if readline.get_completion_type() == ord("*"):
+        readline.insert_text(read_paste(sys.stdin.fileno()))
 
 
 def _remember(message: str) -> None:
