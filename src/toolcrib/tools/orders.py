@@ -55,8 +55,9 @@ _RULES = (
     ),
     rule(
         DISREGARD,
-        "ignor",
-        r"\bignor(?:e|ing)\s+(?:everything|all|anything)\s+(?:above|before|you|that\s+(?:came|was))",
+        "ignor|forget|disregard",
+        r"\b(?:ignor(?:e|ing)|forget|disregard)\s+(?:everything|all|anything|what)\s+"
+        r"(?:above|before|you(?!\s+(?:want|need|see)\b)|that\s+(?:came|was))",
     ),
     rule(
         DISREGARD,
@@ -108,6 +109,15 @@ _RULES = (
         r"\b(?:silently|secretly|covertly|discreetly|quietly)\s+(?:send|pass|read|copy|forward|include|upload|call|use|collect)",
     ),
     rule(
+        SECRECY,
+        "mention|let |letting |invisible|unnoticed,n't|not |n\u2019t|never|without|omit|stay|remain",
+        r"\b(?:do\s+not|don['\u2019]?t|never)\s+mention\s+(?:that\s+you|(?:any\s+of\s+)?this|(?:the|any)\s+(?:extra\s+)?(?:call|step|file|tool)s?)\b"
+        r"|\bomit\s+(?:any|all|every)\s+mention\b"
+        r"|\b(?:not|don['\u2019]?t|never|without)\s+let(?:ting)?\s+(?:the\s+|any\s+)?(?:end\s+)?(?:user|human|person|people|anyone|customer)s?\s+"
+        r"(?:know|see|notice|find\s+out)\b"
+        r"|\b(?:stay|remain)\s+(?:invisible|unnoticed|hidden)\s+(?:to|by|from)\s+(?:the\s+)?(?:end\s+)?(?:user|human|customer)",
+    ),
+    rule(
         OTHER_TOOLS,
         "tool|function,before|after|whenever|instead|prior",
         r"\b(?:before|after|whenever|instead of|prior to)\b.{0,30}\b(?:us(?:e|ing)|call(?:ing)?|invok(?:e"
@@ -133,8 +143,10 @@ _RULES = (
     ),
     rule(
         PRIVATE,
-        "id_rsa|.ssh/|.env|private key|key|password|environment",
-        r"\b(?:read|send|pass|include|attach|upload|provide|put|copy)\b"
+        "id_rsa|id rsa|.ssh/|.env|private key|key|password|environment|cookies|credentials",
+        r"\bcontents?\s+(?:of|from)\s+(?:\w+\s+){0,3}[`'\"]?(?:\.env\b|\.netrc\b|\.npmrc\b|id[_ ]rsa\b)"
+        r"|\b(?:open|read|fetch|copy|steal)\s+(?:all\s+)?the\s+(?:user|browser)['\u2019]?s\s+(?:cookies|credentials|passwords|private\s+keys?)\b"
+        r"|\b(?:read|send|pass|include|attach|upload|provide|put|copy)\b"
         r".{0,60}(?:\bid_rsa\b|\.ssh/|\.env\b\s+file|\bprivate key|\bapi[ _-]?keys?\b.{0,20}\b(?:as|in|to)\b"
         r"|\bpasswords?\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b|\benvironment\s+variables\b.{0,20}\b(?:as|in|to)\s+(?:the|this)\b)",
     ),
@@ -167,7 +179,8 @@ MUST_FIRST = rule(
 _IGNORE = re.compile(
     r"ignor\w*|missacht\w*|vergiss\w*|vergesst|beachte\w*\s+nicht|oubli\w*|neglig\w*|néglig\w*|olvid\w*|dimentic\w*|esque[cç]\w*|"
     r"desconsider\w*|игнорир\w*|забуд\w*|忽略|忽視|无视|無視|忘记|忘れ|무시|잊|تجاهل|انس|अनदेखा|नज़रअंदाज़|unut\w*|yoksay\w*|"
-    r"zignoruj\w*|zapomnij|negeer\w*|bỏ\s+qua|abaikan|не\s+следуй\w*",
+    r"zignoruj\w*|zapomnij|negeer\w*|bỏ\s+qua|abaikan|не\s+следуй\w*|pas\s+compte|caso\s+omiso|anweisungen\s+hinweg|обраща\w*\s+внимани\w*|"
+    r"不要理会|不要遵|勿遵|従わな|따르지|bortse\w*|strunta|glöm\w*|glem\w*|αγν[οό]\w*|ігнор\w*|התעלמ?ם?|ไม่ต้องสนใจ|เพิกเฉย|figyelmen\s+kívül|älä\s+noudata",
     re.IGNORECASE,
 )
 _INSTRUCTIONS = re.compile(
@@ -175,25 +188,29 @@ _INSTRUCTIONS = re.compile(
     r"istruzion\w*|regole?\b|инструкц\w*|указани\w*|правил\w*|指示|指令|说明|說明|规则|規則|提示词|プロンプト|ルール|命令|지시|규칙|"
     r"명령|التعليمات|تعليمات|القواعد|निर्देश\w*|नियम\w*|talimat\w*|kural\w*|instrukcj\w*|polece[nń]\w*|zasad\w*|instructies?\b|"
     r"hướng\s+dẫn|instruksi|les\s+(?:\w+\s+)?instructions|des\s+(?:\w+\s+)?instructions|vos\s+(?:\w+\s+)?instructions|"
-    r"toutes\s+(?:\w+\s+)?instructions",
+    r"toutes\s+(?:\w+\s+)?instructions|instruktion\w*|instruks\w*|pokyn\w*|instruc[țt]iun\w*|utasítás\w*|οδηγί\w*|інструкці\w*|הוראות|"
+    r"ההוראות|ค(?:ำ|\u0e4d\u0e32)สั่ง|ohjei\w*|vorschrift\w*|indicacion\w*|indicazion\w*",
     re.IGNORECASE,
 )
 _USER = re.compile(
     r"benutzer\w*|nutzer\w*|anwender\w*|utilisat\w*|usuari\w*|usuári\w*|utente|utenti|пользовател\w*|用户|用戶|使用者|ユーザー?|利用者|"
-    r"사용자|المستخدم|उपयोगकर्ता|kullanıcı\w*|użytkownik\w*|gebruiker\w*|người\s+dùng|pengguna",
+    r"사용자|المستخدم|उपयोगकर्ता|kullanıcı\w*|użytkownik\w*|gebruiker\w*|người\s+dùng|pengguna|användar\w*|bruger\w*|bruker\w*|käyttäj\w*|"
+    r"uživatel\w*|користувач\w*|χρήστη\w*|felhasználó\w*|utilizator\w*|משתמש|ผู้ใช้",
     re.IGNORECASE,
 )
 _TELL = re.compile(
     r"\bsag\w*|mitteil\w*|mitzuteilen|erwähn\w*|verrat\w*|verheimlich\w*|zeig\w*|inform\w*|\bdi(?:s|tes|re|gas?|gan|ca|cas|ga)\b|"
     r"mention\w*|mencion\w*|menzion\w*|révél\w*|revel\w*|montr\w*|mostr\w*|cont(?:e|ar)\b|сообщ\w*|говор\w*|упомин\w*|показыва\w*|"
     r"告诉|告訴|告知|提及|提到|透露|显示|言わ|言う|伝え|知らせ|教え|見せ|말하|말해|알리|알려|تخبر|تقل|تذكر|बता\w*|söyle\w*|bildir\w*|"
-    r"mów\w*|wspomina\w*|zeg\w*|vertel\w*|nói|beri\s*tahu\w*",
+    r"mów\w*|wspomina\w*|zeg\w*|vertel\w*|nói|beri\s*tahu\w*|\bparl(?:e[zr]?|are|ate)\b|cuent[ae]\w*|[让讓].{0,6}知道|内緒|秘密に|berätt\w*|nämn\w*|fortæl\w*|"
+    r"fortell\w*|\bkerro\b|\bneř[ií]k\w*|повідомл\w*|\bкаж(?:и|іть)\b|\bπε(?:ις|ίτε|ς)\b|\bmond(?:d|j\w*)\b|\bspune\w*|תגיד|תספר|บอก",
     re.IGNORECASE,
 )
 _NO = re.compile(
     r"\bnicht\b|\bohne\b|\bnie(?:mals)?\b|\bkein\w*|\bpas\b|\bjamais\b|\bsans\b|\bno\b|\bnunca\b|\bsin\b|\bjamás\b|\bnon\b|\bmai\b|"
     r"\bsenza\b|\bnão\b|\bsem\b|\bне\b|\bни\b|\bбез\b|不|别|別|勿|莫|ない|なく|ず|지\s*마|말|않|لا|لم|دون|मत|नहीं|बिना|me(?:yin|den)\b|"
-    r"ma(?:yın|dan)\b|\bniet\b|\bnooit\b|\bzonder\b|\bkhông\b|\bđừng\b|\bjangan\b|\btanpa\b|verheimlich\w*",
+    r"ma(?:yın|dan)\b|\bniet\b|\bnooit\b|\bzonder\b|\bkhông\b|\bđừng\b|\bjangan\b|\btanpa\b|verheimlich\w*|"
+    r"内緒|秘密に|\binte\b|\binget\b|\bikke\b|\bälä\b|\bneř[ií]k\w*|\bμην?\b|\bne\b|\bnu\b|אל|อย่า|ห้าม",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;]\s|[。！？；\n]")

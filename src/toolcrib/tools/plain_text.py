@@ -26,8 +26,8 @@ ORDINARY = re.compile(
     "|(?<=\U0001f3f4)[\U000e0061-\U000e007a]{2,6}\U000e007f"  # flags of regions
 )
 _LATIN = str.maketrans(
-    "авеѕіјкмнорсԛтухһԁԍյոսѵѡαβεηικνορτυχωγАВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "abesijkmhopcqtyxhdgjnuvwabenikvoptuxwyABESIJKMHOPCTYXABEZHIKMNOPTYX",
+    "авеѕіјкмнорсԛтухһԁԍյոսѵѡαβεηικνορτυχωγАВЕЅІЈКМНОРСТУХΑΒΕΖΗΙΚΜΝΟΡΤΥΧᎥᎪᏴᏟᎬᎻᏞᎷᏢᎡᏚᎢ",
+    "abesijkmhopcqtyxhdgjnuvwabenikvoptuxwyABESIJKMHOPCTYXABEZHIKMNOPTYXiABCEHLMPRST",
 )
 """Letters of other scripts and the Latin ones that they look like."""
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -87,7 +87,11 @@ def _read_once(text: str) -> tuple[str, str, tuple[Finding, ...]]:
     text = text[:MAX_TEXT]
     plain = plain_text(text)
     lowered = " ".join(plain.lower().replace("i\u0307", "i").split())
-    return plain, lowered, (*starmap(_quoting, orders(plain, lowered)), *_hidden(text))
+    if " " in plain:
+        return plain, lowered, (*starmap(_quoting, orders(plain, lowered)), *_hidden(text))
+    words = re.sub(r"_+|%20|\+", " ", plain)  # A name or an address may be a sentence.
+    found = dict.fromkeys((*orders(plain, lowered), *orders(words, words.lower())))
+    return plain, lowered, (*starmap(_quoting, found), *_hidden(text))
 
 
 _read = lru_cache(maxsize=2048)(_read_once)
@@ -118,7 +122,7 @@ def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[_Path, str]]:
             yield path, value
         elif isinstance(value, dict | Mapping):
             for key in value:
-                if isinstance(key, str) and not key.isidentifier() and _is_odd(key):
+                if isinstance(key, str) and _is_odd(key):
                     yield (None, f"a key of {'.'.join(_keys(path)) or 'the definition'}"), key
             waiting.extend(((path, str(key)), inner) for key, inner in reversed(list(value.items())))
         elif isinstance(value, list | tuple):
@@ -126,7 +130,7 @@ def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[_Path, str]]:
 
 
 def _is_odd(key: str) -> bool:
-    return " " in key or len(key) > _SHOWN or HIDDEN.search(key) is not None
+    return key.count("_") > 2 or " " in key or len(key) > _SHOWN or HIDDEN.search(key) is not None
 
 
 def _keys(path: _Path) -> list[str]:

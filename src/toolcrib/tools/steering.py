@@ -230,7 +230,11 @@ def _is_about_own(words: str, known: KnownNames) -> bool:
 def _named(text: str, lowered: str, known: KnownNames) -> Iterator[str]:
     """The names of other servers' tools: written like one, in quotes, or before "tool"."""
     for name in _names(text) if _DISTINCT.search(text) else ():
-        if _is_distinct(name) and _is_strange(name, known) and not known.sounds_familiar(name):
+        if not _is_distinct(name) or not _is_strange(name, known) or known.sounds_familiar(name):
+            continue
+        if _is_distinct(
+            known.strange[squashed(name)]
+        ):  # `GitHub` is not a tool because a server is `github`.
             yield name
     if has_any(lowered, _QUOTES):
         for sentence in _SENTENCE.split(text):
@@ -245,7 +249,8 @@ def _phrases(sentence: str, known: KnownNames) -> Iterator[str]:
             name = squashed("".join(words[start:]))
             if name not in known.strange or name in known.vocabulary:
                 continue
-            if start < len(words) - 1 or _is_distinct(words[-1]) or has_any(sentence.lower(), _JUDGING):
+            distinct = start < len(words) - 1 or _is_distinct(known.strange[name])
+            if distinct or has_any(sentence.lower(), _JUDGING):
                 yield known.strange[name]
 
 
