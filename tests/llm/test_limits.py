@@ -20,7 +20,9 @@ from tests.llm.wire.script import _Server
 from toolcrib.errors import ModelBusy, NoModel
 from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.models import find_provider
+from toolcrib.llm.prices import Price, own_cost
 from toolcrib.llm.vendor_errors import translate
+from toolcrib.schema.messages import Usage
 
 ROUTER = {"id": "some/model", "context_length": 262_144}
 
@@ -88,6 +90,22 @@ async def test_limits_that_nobody_tells_are_assumed(protocol: ModuleType, contex
         await opened.close()
 
     assert (traits.context_tokens, traits.assumed) == (context, True)
+
+
+@pytest.mark.parametrize(("told", "context"), [(8192, 8192), (None, 128_000)])
+async def test_a_model_that_somebody_else_serves_has_their_limits_and_no_list_price(
+    told: int | None, context: int
+) -> None:
+    async with listing("/v1/models", {"data": [{"id": "gpt-4o", "max_model_len": told}]}) as base:
+        environ = {openai_chat.variable: openai_chat.address(base)}
+        opened = find_provider(openai_chat.name).open_model("gpt-4o", ModelContext(environ=environ))
+        traits = await opened.traits()
+        await opened.close()
+
+    assert (traits.context_tokens, traits.list_price) == (context, False)
+    own = {"openai:": Price(1, 1)}
+    assert own_cost(opened.name, Usage(input=1_000_000), {}) is None
+    assert own_cost(opened.name, Usage(input=1_000_000), own) == 1
 
 
 def test_a_long_wait_is_told_in_seconds() -> None:

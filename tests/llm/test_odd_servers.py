@@ -171,6 +171,43 @@ async def test_calls_with_the_same_index_and_other_ids_are_kept_apart() -> None:
     assert found == [("one", {"a": 1}), ("two", {"a": 2})]
 
 
+def piece(name: str | None, arguments: str, **more: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"function": {"name": name, "arguments": arguments}, **more}]}
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [piece("a", '{"x": 1}', index=0), piece("b", '{"x": 2}', index=0)],
+        [
+            piece("a", "", id="1"),
+            piece("b", "", id="2"),
+            piece(None, '{"x": 1}', id="1"),
+            piece(None, '{"x": 2}', id="2"),
+        ],
+        [piece("a", '{"x"', id="1"), piece("a", ": 1}", id="1"), piece("b", '{"x": 2}', id="2")],
+        [piece("a", "", index="0"), piece("b", '{"x": 2}', index="1"), piece(None, '{"x": 1}', index="0")],
+    ],
+)
+async def test_pieces_of_calls_belong_to_their_call(pieces: list[dict[str, Any]]) -> None:
+    async with answering(stream(*pieces)) as address:
+        finished = (await ask(address))[-1]
+
+    assert isinstance(finished, Finished)
+    calls = [(call.name, dict(call.arguments)) for call in finished.message.calls]
+    assert calls == [("a", {"x": 1}), ("b", {"x": 2})]
+
+
+@pytest.mark.parametrize(
+    "error", [{"object": "error", "message": "out of memory", "code": 500}, {"detail": "out of memory"}]
+)
+async def test_an_error_in_the_stream_without_its_key_is_no_end(error: dict[str, Any]) -> None:
+    body = stream({"content": "Half"}, end=None, done=False) + f"data: {json.dumps(error)}\n\n".encode()
+    async with answering(body + b"data: [DONE]\n\n") as address:
+        with pytest.raises(ModelError, match="out of memory"):
+            await ask(address)
+
+
 async def test_a_usage_inside_the_choice_is_counted() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 2, "cached_tokens": 4}
     chunk = {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": "stop", "usage": usage}]}

@@ -11,7 +11,7 @@ from toolcrib.llm.context import ModelContext
 from toolcrib.llm.known_models import KNOWN
 from toolcrib.llm.model_limits import ListedLimits, find_traits
 from toolcrib.llm.prices import Price, cost
-from toolcrib.llm.providers.anthropic import _MessagesReader, max_tokens
+from toolcrib.llm.providers.anthropic import VENDOR, _MessagesReader, max_tokens
 from toolcrib.schema.messages import Usage
 
 MILLION = 1_000_000
@@ -59,6 +59,7 @@ def test_a_count_that_is_told_twice_counts_once() -> None:
         "openai:gpt-5.2-pro",
         "openai:gpt-4.1-nano",
         "openai:gpt-4o-mini-2026",
+        "openai:gpt-4o-2024-05-13",
         "gemini:gemini-2.5-flash-image",
         "ollama:gpt-oss:120b-cloud",
         "router:gpt-4o",
@@ -124,7 +125,7 @@ async def test_each_model_may_answer_as_long_as_it_can(model: str, most: int) ->
     async def ask() -> ListedLimits:
         return ListedLimits()
 
-    traits = await find_traits(ModelContext(environ={}), f"anthropic:{model}", ask, default=200_000)
+    traits = await find_traits(ModelContext(environ={}), VENDOR, f"anthropic:{model}", ask, 200_000)
 
     assert max_tokens(traits) == most
     assert traits.assumed == (most == 8192 and "3-5" not in model)

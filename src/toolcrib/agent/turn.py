@@ -53,7 +53,7 @@ from toolcrib.llm.model import (
     ThinkingDelta,
 )
 from toolcrib.llm.pictures import NoPicture, checked
-from toolcrib.llm.prices import Price, cost
+from toolcrib.llm.prices import Price, cost, own_cost
 from toolcrib.schema.messages import (
     FromModel,
     FromTools,
@@ -279,7 +279,7 @@ class TurnLoop:
             name: Price(price.input, price.output, price.cached, price.cache_write) for name, price in prices
         }
         self.usage += usage
-        self._costs.append(cost(self.model.name, usage, own))
+        self._costs.append((cost if self.traits.list_price else own_cost)(self.model.name, usage, own))
 
     def _notice(self, text: str) -> None:
         self.keep(Remark(kind="notice", text=text))

@@ -127,6 +127,7 @@ KNOWN: Mapping[str, KnownModel] = {
     "openai:gpt-5-nano": KnownModel(thinks=True, efforts=_LEVELS),
     "openai:gpt-4.1": KnownModel(price=Price(2, 8, 0.5), efforts=()),
     "openai:gpt-4o": KnownModel(context=128_000, price=Price(2.5, 10, 1.25), efforts=()),
+    "openai:gpt-4o-2024-05-13": KnownModel(context=128_000, efforts=()),  # It had another price.
     "openai:gpt-4o-mini": KnownModel(context=128_000, price=Price(0.15, 0.6, 0.075), efforts=()),
     "gemini:gemini-3.8-flash": _gemini(Price(0.75, 3.75, 0.075, until="2026-12-31"), "low", "medium", "high"),
     "gemini:gemini-3.6-flash": _gemini(Price(1.5, 7.5, 0.15), *_LEVELS),

@@ -23,6 +23,8 @@ class ModelTraits:
     """Whether it accepts pictures, also together with tools."""
     structured: bool = False
     """Whether it keeps to `answer_schema`, or at least to JSON; others ignore it."""
+    list_price: bool = True
+    """Whether its vendor serves it: somebody else may charge another price for a model of this name."""
 
 
 @dataclass(frozen=True, kw_only=True)

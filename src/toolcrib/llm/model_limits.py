@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from toolcrib.errors import ModelError
-from toolcrib.llm.context import ModelContext
+from toolcrib.llm.context import ModelContext, Vendor
 from toolcrib.llm.json_values import Json, count, decode, table, tables
 from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import ModelTraits
@@ -27,21 +28,25 @@ class ListedLimits:
 
 async def find_traits(
     context: ModelContext,
+    vendor: Vendor,
     name: str,
     ask: Callable[[], Awaitable[ListedLimits]],
-    *,
     default: int,
+    *,
     structured: bool = False,
 ) -> ModelTraits:
-    """The traits of a known `vendor:model`; `ask` asks its vendor about an unknown one."""
+    """The traits of `vendor:model`; `ask` asks about one that is not known, or served by somebody else."""
     known = known_model(name)
-    held = context.context_tokens or known.context
+    own = urlsplit(context.address_of(vendor)).hostname == urlsplit(vendor.address).hostname
+    held = context.context_tokens or (known.context if own else None)
     listed = ListedLimits() if held else await ask()
+    found = held or listed.context or known.context
     return ModelTraits(
-        context_tokens=held or listed.context or default,
+        context_tokens=found or default,
         max_output=known.output or listed.output or None,
-        assumed=not (held or listed.context),
+        assumed=not found,
         structured=structured,
+        list_price=own,
     )
 
 

@@ -63,6 +63,7 @@ async def describe(address: str, model: str, wanted_context: int) -> ModelTraits
         tools="tools" in known,
         images="vision" in known,
         structured=True,
+        list_price="://ollama.com" not in address,
     )
 
 

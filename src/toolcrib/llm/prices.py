@@ -29,6 +29,11 @@ def cost(
     return round((sent + usage.output * price.output) / MILLION, 6)
 
 
+def own_cost(model: str, usage: Usage, own: Mapping[str, Price]) -> float | None:
+    """The same by the prices of the settings only."""
+    return cost(model, usage, own) if _own(model, own) else None
+
+
 def _own(model: str, prices: Mapping[str, Price]) -> Price | None:
     """The price from the settings, by the beginning of the name; the cache costs what other input costs."""
     fitting = [name for name in prices if model.startswith(name)]

@@ -75,7 +75,7 @@ class Messages:
     async def traits(self) -> ModelTraits:
         """The limits of the model; the vendor is asked once about one that is not known."""
         if self._traits is None:
-            self._traits = await find_traits(self._context, self._known, self._ask, default=SMALL_CONTEXT)
+            self._traits = await find_traits(self._context, VENDOR, self._known, self._ask, SMALL_CONTEXT)
         return self._traits
 
     async def _ask(self) -> ListedLimits:

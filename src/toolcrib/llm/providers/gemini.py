@@ -82,7 +82,7 @@ class Contents:
         """The limits of the model; the vendor is asked once about one that is not known."""
         if self._traits is None:
             self._traits = await find_traits(
-                self._context, self._known, self._ask, default=CONTEXT, structured=True
+                self._context, VENDOR, self._known, self._ask, CONTEXT, structured=True
             )
         return self._traits
 

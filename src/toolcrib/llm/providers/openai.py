@@ -13,7 +13,7 @@ from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, identifier, is_valid, table, tables, text
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
 from toolcrib.llm.model_limits import ListedLimits, checked_effort, compatible_limits, find_traits
-from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft, TaggedReasoning
+from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft, TaggedReasoning, read_arguments
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
 from toolcrib.schema.messages import (
@@ -148,7 +148,7 @@ async def chat_traits(context: ModelContext, vendor: Vendor, name: str) -> Model
         _, headers = await authorisation(context, vendor, address)
         return await compatible_limits(address, headers, name.partition(":")[2])
 
-    return await find_traits(context, name, ask, default=CONTEXT, structured=True)
+    return await find_traits(context, vendor, name, ask, CONTEXT, structured=True)
 
 
 def answer_format(schema: Mapping[str, Any]) -> Json:
@@ -266,8 +266,11 @@ class _CompletionsReader:
         """One chunk; an empty one is the last."""
         if not chunk:
             self.builder.end()
-        if chunk.get("error"):
-            raise complain(self._vendor, chunk["error"])
+        failed = chunk.get("error") or (
+            "choices" not in chunk and (chunk.get("message") or chunk.get("detail"))
+        )
+        if failed:
+            raise complain(self._vendor, failed)
         self._count(table(chunk.get("usage")))
         # Only one answer was requested; a second one would be mixed with it.
         return [event for choice in tables(chunk.get("choices"))[:1] for event in self._choice(choice)]
@@ -328,18 +331,32 @@ class _CompletionsReader:
         draft.arguments += _as_text(arguments)
 
     def _slot(self, call: Json, position: int) -> object:
-        """Which call a chunk belongs to: by its index, else a chunk with a name begins the next one."""
-        index = call.get("index")
+        """Which call a chunk belongs to: by its index, else by its id, else a name begins the next one."""
+        index, id_ = call.get("index"), identifier(call.get("id"))
+        index = int(text(index)) if text(index).isdecimal() else index
         if isinstance(index, int):
             slot = self._numbered.get(index, index)
-            begun, id_ = self._drafts.get(slot), identifier(call.get("id"))
-            if begun is not None and begun.id and id_ not in ("", begun.id) and _name(call):
-                slot = (index, id_)  # Some servers give every call the same index.
+            if self._begins_another(call, self._drafts.get(slot)):
+                slot = (slot, len(self._drafts))  # Some servers give every call the same index.
             self._numbered[index] = slot
             return slot
-        if _name(call) or self._last is None:
+        same = [slot for slot, draft in self._drafts.items() if id_ and draft.id == id_]
+        if same and not self._begins_another(call, self._drafts[same[-1]]):
+            self._last = same[-1]
+        elif _name(call) or self._last is None:
             self._last = ("unnumbered", len(self._drafts), position)
         return self._last
+
+    def _begins_another(self, call: Json, begun: CallDraft | None) -> bool:
+        """Whether a chunk begins a call, although it is numbered like this one."""
+        name, id_ = _name(call), identifier(call.get("id"))
+        if begun is None or not begun.name or not name:
+            return False
+        if id_ and begun.id and id_ != begun.id:
+            return True
+        more = _as_text(table(call.get("function")).get("arguments"))
+        whole = bool(begun.arguments) and read_arguments(begun.arguments)[1] is None
+        return (name != begun.name and not id_) or (whole and bool(more))
 
     def _count(self, usage: Json) -> None:
         if not usage:
