@@ -77,9 +77,10 @@ def test_an_honest_description_is_left_alone(description):
     assert scan({"name": "tool", "description": description}) == []
 
 
-@pytest.mark.parametrize("part", ["before using ", " ", "\n", "\t", "\u00a0", " \n", "#"])
-def test_a_large_definition_takes_bounded_work(part):
-    assert scan({"name": "tool", "description": f"Reads a file.{part * 500_000}"}) == []
+@pytest.mark.parametrize("part", ["before using ", " ", "\n", "\t", "\u00a0", " \n", "#", "~", "! "])
+@pytest.mark.parametrize("begin", ["Reads a file.", "<", "system"])
+def test_a_large_definition_takes_bounded_work(begin, part):
+    assert scan({"name": "tool", "description": f"{begin}{part * 500_000}"}) == []
 
 
 OTHERS = {"read_file", "files__read_file", "send-mail", "search", "getWeather", "files"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 
 DISREGARD = "tells the model to disregard other instructions"
 SECRECY = "asks for something to be kept from the user"
@@ -12,6 +14,7 @@ OTHER_TOOLS = "tells the model when to use other tools"
 PRIVATE = "asks for private files or keys"
 SYSTEM = "imitates a system message"
 CONVERSATION = "asks for the conversation"
+_FEW_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,17 @@ def first_words(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def has_any(lowered: str, words: tuple[str, ...]) -> bool:
-    return any(map(lowered.__contains__, words))
+    if len(words) <= _FEW_WORDS:
+        return any(map(lowered.__contains__, words))
+    return _one_of(words).search(lowered) is not None
+
+
+@cache
+def _one_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """The words by their first letters, so that most places of a text are passed over at once."""
+    groups = groupby(sorted(words), key=lambda word: word[:1])
+    choices = ((first, "|".join(re.escape(word[1:]) for word in group)) for first, group in groups)
+    return re.compile("|".join(f"{re.escape(first)}(?:{rest})" for first, rest in choices))
 
 
 _RULES = (
@@ -137,7 +150,7 @@ _RULES = (
     rule(
         PRIVATE,
         "~|$home|%userprofile%|/home|/root|/etc",
-        r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)\S{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
+        r"(?:~|\$HOME|%USERPROFILE%|/(?:home|root|etc)/)[^\s~]{0,40}(?:\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|passwd|shadow|"
         r"credentials|mcp\.json|\.gnupg|\.kube|\.netrc|\.npmrc)"
         r"(?!\S{0,20}\s+(?:is|are)\s+(?:always\s+)?(?:rejected|blocked|refused|denied|forbidden|not\s+allowed)\b)",
     ),
@@ -159,7 +172,7 @@ _RULES = (
     rule(
         SYSTEM,
         "system|assistant|developer",
-        r"(?:^|[.!?]\s)(?:\W*(?:system|assistant)|[^\w*\-\u2022]*developer)\s*:",
+        r"(?:^|[.!?]\s)(?:\W{0,30}(?:system|assistant)|[^\w*\-\u2022]{0,30}developer)\s*:",
     ),
     rule(
         CONVERSATION,

@@ -28,11 +28,14 @@ _TERMINAL = re.compile(r"[\x1b\x9b\x00-\x08\x0e-\x1f]")
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{120,}={0,2}(?![A-Za-z0-9+/=])")
 _WORD = re.compile(r"[A-Za-z0-9_$]{1,20}", re.ASCII)
 """Too short to say anything; most texts of a schema are such words."""
+_TABLES, _LISTS, _NUMBERS = (dict, Mapping), (list, tuple), (int, float, bool, type(None))
 _COMMENT = re.compile(
     r"<!--(?!\s*-->|\[endif\]|\[if !?\(?(?:[gl]te? )?(?:mso|ie)\b[^a-z\]]*\]).{0,400}",
     re.DOTALL | re.IGNORECASE,
 )
 """Empty comments, and the conditions that mail programs read, are no hiding place."""
+_SPACES = re.compile(r"\s{2,}")
+_JOINTS = re.compile(r"_+|%20|\+")
 _POINTER = re.compile(r"#(?:/[\w$.~%-]{0,60})+")
 """A reference within a schema."""
 _BLANK = re.compile(r"(?<![ \t\u00a0\u3000])[ \t\u00a0\u3000]{200,}\S")
@@ -69,8 +72,6 @@ def find(
     """
     known = KnownNames(definition, own, others)
     for path, text in _texts(definition):
-        if _WORD.fullmatch(text):
-            continue
         plain, lowered, found = _read(text) if len(text) <= _MOST_REPEATED else _read_once(text)
         if path != _NAME:
             found = (*found, *starmap(_quoting, steering(plain, lowered, known)))
@@ -85,17 +86,22 @@ def find(
 def _read_once(text: str) -> tuple[str, str, tuple[Finding, ...]]:
     """The text as a model reads it, the same in lower case with single spaces, and what is found in it."""
     text = text[:MAX_TEXT]
-    plain = plain_text(text)
+    plain = _SPACES.sub(_one_space, plain_text(text))
     lowered = " ".join(plain.lower().replace("i\u0307", "i").split())
-    if " " in plain:
-        return plain, lowered, (*starmap(_quoting, orders(plain, lowered)), *_hidden(text))
-    words = re.sub(r"_+|%20|\+", " ", plain)  # A name or an address may be a sentence.
-    found = dict.fromkeys((*orders(plain, lowered), *orders(words, words.lower())))
+    found = dict.fromkeys(orders(plain, lowered))
+    words = plain if " " in plain else _JOINTS.sub(" ", plain)  # a name or an address may be a sentence
+    if words != plain:
+        found.update(dict.fromkeys(orders(words, words.lower())))
     return plain, lowered, (*starmap(_quoting, found), *_hidden(text))
 
 
 _read = lru_cache(maxsize=2048)(_read_once)
 """Many parameters of a list have the same description."""
+
+
+def _one_space(found: re.Match[str]) -> str:
+    """One space for many: patterns that skip spaces would take the square of their number."""
+    return "\n" if "\n" in found[0] else " "
 
 
 def _quoting(what: str, words: str) -> Finding:
@@ -114,23 +120,30 @@ _Path = tuple[Any, str] | None
 
 
 def _texts(definition: Mapping[str, Any]) -> Iterator[tuple[_Path, str]]:
-    """Every text of a definition with its path; suspicious keys are texts too."""
+    """Every text of a definition that is more than a word, with its path; suspicious keys are texts too."""
     waiting: list[tuple[_Path, Any]] = [(None, definition)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
             yield path, value
-        elif isinstance(value, dict | Mapping):
+        elif isinstance(value, _TABLES):
             for key in value:
-                if isinstance(key, str) and _is_odd(key):
+                if isinstance(key, str) and (key.count("_") > 2 or (not key.isidentifier() and _is_odd(key))):
                     yield (None, f"a key of {'.'.join(_keys(path)) or 'the definition'}"), key
-            waiting.extend(((path, str(key)), inner) for key, inner in reversed(list(value.items())))
-        elif isinstance(value, list | tuple):
-            waiting.extend((path, inner) for inner in reversed(value))
+            members = reversed(list(value.items()))
+            waiting += [((path, str(key)), inner) for key, inner in members if _says_more(inner)]
+        elif isinstance(value, _LISTS):
+            waiting += [(path, inner) for inner in reversed(value) if _says_more(inner)]
+
+
+def _says_more(value: Any) -> bool:
+    """Whether it is neither a single word nor a number."""
+    kind = type(value)
+    return kind not in _NUMBERS and (kind is not str or _WORD.fullmatch(value) is None)
 
 
 def _is_odd(key: str) -> bool:
-    return key.count("_") > 2 or " " in key or len(key) > _SHOWN or HIDDEN.search(key) is not None
+    return " " in key or len(key) > _SHOWN or HIDDEN.search(key) is not None
 
 
 def _keys(path: _Path) -> list[str]:

@@ -232,9 +232,7 @@ def _named(text: str, lowered: str, known: KnownNames) -> Iterator[str]:
     for name in _names(text) if _DISTINCT.search(text) else ():
         if not _is_distinct(name) or not _is_strange(name, known) or known.sounds_familiar(name):
             continue
-        if _is_distinct(
-            known.strange[squashed(name)]
-        ):  # `GitHub` is not a tool because a server is `github`.
+        if _is_distinct(known.strange[squashed(name)]):  # `GitHub` is no tool if a server is called `github`
             yield name
     if has_any(lowered, _QUOTES):
         for sentence in _SENTENCE.split(text):
