@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import aclosing
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from tests.conftest import Crib
 from toolcrib.agent import TurnEnded
 from toolcrib.agent.chat import Offer, Remark
-from toolcrib.agent.events import CallBegan, Notice, ToolsOffered
+from toolcrib.agent.events import CallBegan, Notice, RoundEnded, ToolsOffered, TurnBegan
 from toolcrib.agent.results import LONGEST_KEPT
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.errors import ModelError, NoModel
@@ -44,6 +45,26 @@ async def test_the_demo_model_really_drives_the_demo_server(crib: Crib) -> None:
     assert [call.tool for call in ended.calls] == ["demo__add", "demo__divide"]
     assert sorted(record.tool for record in recorded) == ["demo__add", "demo__divide"]
     assert {record.principal for record in recorded} == {"agent"}
+
+
+async def test_a_call_begins_once_the_chat_that_asks_for_it_is_on_disk(crib: Crib) -> None:
+    """Else a killed host would know nothing of a call that it made."""
+    crib.server("box")
+    model = ScriptedModel(calls(("box__echo", {"text": "hi"})), "done")
+    written = threading.Event()
+    in_time: list[bool] = []
+    async with crib.open(gate=AllowAll()) as host:
+        await host.ready()
+        async with aclosing(host.agent(model).run("go")) as stream:
+            async for event in stream:
+                if isinstance(event, TurnBegan):  # from here on nothing is written
+                    host.core.database.submit(lambda connection: written.wait(DEADLINE))
+                elif isinstance(event, RoundEnded):
+                    asyncio.get_running_loop().call_later(0.2, written.set)
+                elif isinstance(event, CallBegan):
+                    in_time.append(written.is_set())
+
+    assert in_time == [True]
 
 
 async def test_without_a_model_the_error_says_what_to_do(crib: Crib, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -96,6 +96,8 @@ class CallRunner:
     offer: ToolOffer
     emit: Emit
     keep: Callable[[Kept], None]
+    recorded: Callable[[], Awaitable[None]]
+    """Returns once the chat is on disk: what runs must be known after a crash."""
     limit: int
     at_once: int
     images: bool
@@ -118,6 +120,7 @@ class CallRunner:
 
     async def run(self, calls: Sequence[ToolUse], done: dict[str, ToolAnswer]) -> None:
         """Run the calls; each answer is put into `done` as it arrives, even if this is cancelled."""
+        await self.recorded()
         slots = self._slots = Slots(self.at_once)
         tasks = [self._begin(call, done, slots) for call in calls]
         try:

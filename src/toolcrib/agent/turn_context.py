@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -30,6 +30,7 @@ from toolcrib.approvals.facts import PastCall
 from toolcrib.chats.result_text import plain
 from toolcrib.chats.turn import BY_HAND
 from toolcrib.config.settings import AgentSettings
+from toolcrib.errors import DatabaseError
 from toolcrib.llm.model import Model, ModelTraits
 from toolcrib.schema.messages import FromModel, ToolAnswer, ToolUse, Usage
 from toolcrib.schema.tools import Principal
@@ -112,6 +113,11 @@ class TurnContext:
             chats.append(self.chat.id, position, entry)
         self.chat.entries.append(entry)
 
+    async def _recorded(self) -> None:
+        """Wait until the chat is on disk; the store reports where it cannot be written."""
+        with suppress(DatabaseError):
+            await self._agent.chats.flush()
+
     def _write_draft(self, partial: Partial) -> None:
         self._agent.chats.rewrite(self.chat.id, len(self.chat.entries), partial.mark, partial)
 
@@ -139,7 +145,7 @@ class TurnContext:
         try:
             await self.runner.run([use], done)
         except asyncio.CancelledError:
-            self._rewrite_by_hand(position, ByHand(call=use, answer=done[use.id]))
+            self._rewrite_by_hand(position, ByHand(call=use, answer=done.get(use.id, killed)))
             self._end("", "stopped")
             raise
         self._rewrite_by_hand(position, ByHand(call=use, answer=done[use.id]))
@@ -172,6 +178,7 @@ class TurnContext:
             offer=self._offer,
             emit=self.emit,
             keep=self.keep,
+            recorded=self._recorded,
             limit=agent.settings.max_result_chars,
             at_once=agent.settings.max_parallel_calls,
             images=self._traits.images,
