@@ -306,6 +306,7 @@ def test_the_page_shows_a_call_that_was_under_way_at_the_kill(
     model.say(call(SLEEP))
     chat = crib.run("chat_send", text="Sleep.", mode="off")["chat"]
     page = sign_in(new_page(), crib.sign_in_address(), f"/chat/{chat}")
+    expect(card(page, "sleep")).to_be_visible()  # the page has loaded all that it needs of the host
     until(lambda: crib.run("calls_running"))
 
     kill(crib)
