@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -89,6 +90,20 @@ async def test_a_field_under_the_open_list_of_a_combo_box_is_refused(
     assert (await full.element(process, role="combo box"))["name"] == "L"
 
 
+async def _windows(full: FullTools, process: Popen[bytes]) -> list[dict[str, Any]]:
+    listed = await full.data("list_windows", parent=str(process.pid))
+    return list(listed["windows"])
+
+
+async def _opened_beside(full: FullTools, process: Popen[bytes], known: dict[str, Any]) -> Any:
+    """Another window of a program, once it is there."""
+
+    async def other() -> Any:
+        return next((each for each in await _windows(full, process) if each["id"] != known["id"]), None)
+
+    return await eventually(other)
+
+
 async def test_a_click_reaches_the_lower_of_two_windows_of_a_program(
     full: FullTools, programs: Programs
 ) -> None:
@@ -97,23 +112,14 @@ async def test_a_click_reaches_the_lower_of_two_windows_of_a_program(
     text = await full.element(process, role="text", attributes={"multi_line": "true"})
     await full.data("press_key", key="ctrl+shift+n", window=lower["id"])
 
-    async def windows() -> list[dict[str, Any]]:
-        listed = await full.data("list_windows", parent=str(process.pid))
-        return list(listed["windows"])
-
-    async def upper() -> Any:
-        return next((each for each in await windows() if each["id"] != lower["id"]), None)
-
-    for window in (lower, await eventually(upper)):
+    for window in (lower, await _opened_beside(full, process, lower)):
         await full.data("resize_window", name=window["name"], width=500, height=300)
         await full.data("move_window", name=window["name"], x=60, y=60)
     await full.data("click_element", element_id=text["id"])
     await full.data("type_text", text="below")
     read = await full.data("get_element", name=text["id"])
-    assert (read["value"], [each["id"] for each in await windows() if each["active"]]) == (
-        "below",
-        [lower["id"]],
-    )
+    active = [each["id"] for each in await _windows(full, process) if each["active"]]
+    assert (read["value"], active) == ("below", [lower["id"]])
 
 
 async def test_what_another_window_of_the_program_covers_is_not_clicked(
@@ -126,12 +132,8 @@ async def test_what_another_window_of_the_program_covers_is_not_clicked(
     await full.data("resize_window", name=main["name"], width=400, height=250)
     await full.data("move_window", name=main["name"], x=200, y=160)
     await full.data("press_key", key="ctrl+r", window=main["id"])
-
-    async def dialog() -> Any:
-        listed = await full.data("list_windows", parent=str(process.pid))
-        return next((each for each in listed["windows"] if each["id"] != main["id"]), None)
-
-    await full.data("move_window", name=(await eventually(dialog))["name"], x=150, y=150)
+    dialog = await _opened_beside(full, process, main)
+    await full.data("move_window", name=dialog["name"], x=150, y=150)
     refused = await full.result("click_element", element_id=text["id"])
     assert "Another window of the program covers" in refused["content"][0]["text"]
 
