@@ -83,7 +83,7 @@ compiled: dev
 generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows
 	@$(BIN)/python -m toolcrib.operations.generate
 	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
-	@$(BIN)/python -m toolcrib.workflows.graph.json_schema
+	@$(BIN)/python -m toolcrib.features.workflows.graph.json_schema
 
 layers: dev
 	@$(BIN)/lint-imports --no-logo

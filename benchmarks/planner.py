@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.workflows.planner.evaluation.failures import FAILURES
-from tests.workflows.planner.evaluation.requests import cases
-from tests.workflows.planner.evaluation.runner import Table, evaluate_all
+from tests.features.workflows.planner.evaluation.failures import FAILURES
+from tests.features.workflows.planner.evaluation.requests import cases
+from tests.features.workflows.planner.evaluation.runner import Table, evaluate_all
 
 
 def measure() -> Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.clock import may_have_jumped
-from toolcrib.host.run_artifacts import RunArtifacts
+from toolcrib.features.workflows.artifacts import RunArtifacts
 
 DAY = 86_400.0
 DAILY = [day * DAY for day in range(1000, 1100)]

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from toolcrib.errors import NotFound
+from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.features.workflows.ports import RunInfo, VisitScope
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
-from toolcrib.workflows.node_type import ModelAnswer, ModelTask, ToolUse
-from toolcrib.workflows.ports import RunInfo, VisitScope
 
 
 class EmptyServices:

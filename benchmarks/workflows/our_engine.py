@@ -11,11 +11,11 @@ from typing import Any
 
 from benchmarks.workflows.empty_services import EmptyServices, row
 from toolcrib.clock import SystemClock
-from toolcrib.workflows.engine.database import Database
-from toolcrib.workflows.engine.engine import Engine
-from toolcrib.workflows.engine.opening import EngineOptions, open_engine
-from toolcrib.workflows.engine.worker_slots import Slot
-from toolcrib.workflows.engine.workers import Workers
+from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.engine import Engine
+from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
+from toolcrib.features.workflows.engine.worker_slots import Slot
+from toolcrib.features.workflows.engine.workers import Workers
 
 OPTIONS = EngineOptions(worker_concurrency=50, polling=0.1)
 LONGEST = 3600.0

@@ -11,8 +11,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig
 
-from toolcrib.workflows.engine.database import Database
-from toolcrib.workflows.engine.serializer import JsonSerializer
+from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.serializer import JsonSerializer
 
 
 @DBOS.workflow(name="row")

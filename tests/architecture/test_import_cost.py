@@ -158,15 +158,15 @@ def test_a_host_without_workflows_loads_no_engine(tmp_path: Path, monkeypatch: p
     loaded = modules_after(WITHOUT_WORKFLOWS.format(home=str(tmp_path / "home")))
 
     assert not packages(loaded) & {"dbos", "sqlalchemy", "psycopg"}
-    assert not {module for module in loaded if module.startswith("toolcrib.workflows")}
+    assert not {module for module in loaded if module.startswith("toolcrib.features.workflows")}
 
 
 CLIENT_FILES = """
 from pathlib import Path
-from toolcrib.config.client_files.client import client_names, find_client
-from toolcrib.config.client_files.file_changes import plan_connection, plan_removal, read_entries
-from toolcrib.config.client_files.gateway import Program
-from toolcrib.config.transfer.sources import read_words
+from toolcrib.features.clients.files.client import client_names, find_client
+from toolcrib.features.clients.files.file_changes import plan_connection, plan_removal, read_entries
+from toolcrib.features.clients.files.gateway import Program
+from toolcrib.features.clients.transfer.sources import read_words
 
 def edit(name, text):
     client, file = find_client(name), Path({folder!r}) / name

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.command_line import CommandLine, Process
 from tests.databases.postgres import postgres, postgres_url, running_postgres
-from tests.host.workflow_sample import add, chain
+from tests.features.workflows.host.workflow_sample import add, chain
 from toolcrib.config.database_key import VARIABLE
 from toolcrib.config.store import new_document
 

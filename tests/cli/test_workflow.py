@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.command_line import CommandLine, Process
 from tests.cli.test_json_promise import examples, shape
-from tests.host.workflow_sample import add, chain
+from tests.features.workflows.host.workflow_sample import add, chain
 
 DEADLINE = 60.0
 SUM = chain(

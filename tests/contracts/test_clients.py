@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.client_files.client import CLIENTS, McpClient
-from toolcrib.config.transfer.dialect import EXPRESSIBLE
+from toolcrib.features.clients.files.client import CLIENTS, McpClient
+from toolcrib.features.clients.transfer.dialect import EXPRESSIBLE
 
 
 @pytest.mark.parametrize("name", plugins.names(CLIENTS))

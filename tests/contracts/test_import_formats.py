@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from toolcrib import plugins
-from toolcrib.config.transfer.drafts import Format
-from toolcrib.config.transfer.sources import FORMATS
+from toolcrib.features.clients.transfer.drafts import Format
+from toolcrib.features.clients.transfer.sources import FORMATS
 
 
 @pytest.mark.parametrize("name", plugins.names(FORMATS))

@@ -121,8 +121,8 @@ async def check(account, secret):
 ''',
     "chirp": '''
 """Chirp: a node that chirps."""
-from toolcrib.workflows.node_settings import AnyResult, NodeSettings
-from toolcrib.workflows.node_type import NodeType
+from toolcrib.features.workflows.node_settings import AnyResult, NodeSettings
+from toolcrib.features.workflows.node_type import NodeType
 class ChirpSettings(NodeSettings):
     times: int = 1
 async def run(settings, context):
@@ -151,7 +151,7 @@ GROUPS = {
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
     "toolcrib.accounts.providers": "nest",
-    "toolcrib.workflows.nodes": "chirp",
+    "toolcrib.features.workflows.nodes": "chirp",
 }
 HOST = """
 import asyncio, pathlib, toolcrib
@@ -269,8 +269,8 @@ def test_an_embedder_of_another_package_makes_vectors(folder: Path) -> None:
 def test_a_workflow_uses_a_node_of_another_package(folder: Path) -> None:
     data = {"name": "x", "nodes": {"a": {"type": "Chirp", "settings": {"times": "two"}}}}
     program = (
-        "from toolcrib.workflows.graph.files import workflow_from\n"
-        "from toolcrib.workflows.graph.validation import validate\n"
+        "from toolcrib.features.workflows.graph.files import workflow_from\n"
+        "from toolcrib.features.workflows.graph.validation import validate\n"
         f"print(*(each.message for each in validate(workflow_from({data}))))"
     )
 

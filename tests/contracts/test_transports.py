@@ -12,7 +12,7 @@ import pytest
 
 from toolcrib import plugins
 from toolcrib.config.sections import InvalidValue, Section
-from toolcrib.config.transfer.dialect import EXPRESSIBLE
+from toolcrib.features.clients.transfer.dialect import EXPRESSIBLE
 from toolcrib.servers.transport import (
     TRANSPORTS,
     Traits,

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from toolcrib import plugins
+from toolcrib.features.workflows.automation.definitions import TRIGGERS, defined_triggers, find_trigger_type
 from toolcrib.schema.workflows import Trigger, Workflow
-from toolcrib.workflows.automation.definitions import TRIGGERS, defined_triggers, find_trigger_type
 
 EXAMPLES = {"schedule": {"cron": "weekdays at 07:30"}, "webhook": {}, "folder": {"path": "/tmp"}}
 NAMES = plugins.names(TRIGGERS)

@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from toolcrib import plugins
+from toolcrib.features.workflows.conversion import NotAToolNode, to_call
+from toolcrib.features.workflows.graph.node_types import FOLDER, AnyNodeType, node_types
+from toolcrib.features.workflows.graph.references import references_in
+from toolcrib.features.workflows.node_settings import FIXED, STRUCTURE, NodeResult, NodeSettings, draft
 from toolcrib.schema.workflows import ERROR, Node
-from toolcrib.workflows.conversion import NotAToolNode, to_call
-from toolcrib.workflows.graph.node_types import FOLDER, AnyNodeType, node_types
-from toolcrib.workflows.graph.references import references_in
-from toolcrib.workflows.node_settings import FIXED, STRUCTURE, NodeResult, NodeSettings, draft
 
 NAMES = plugins.names(FOLDER)
 TWO_REFERENCES = "{{one.value}} {{two.value}}"

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import CallTimeout, ConnectionLost, ServerUnavailable
+from toolcrib.features.workflows.planning import PlannerTools
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.host.workflow_planning import PlannerTools
 from toolcrib.operations.ranking import search
 from toolcrib.operations.tools import find_tools
 from toolcrib.schema.servers import ServerState

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.host.workflow_sample import add, chain
+from tests.features.workflows.host.workflow_sample import add, chain
 
 DEADLINE = 120.0
 PROGRAM = Path(sys.executable).with_name("toolcrib")

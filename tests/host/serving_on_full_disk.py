@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.host.restoring_on_full_disk import filled
+from tests.features.backup.restoring_on_full_disk import filled
 from toolcrib.errors import ToolcribError
 from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import Invocation

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.host import backing_up_on_full_disk, restoring_on_full_disk, serving_on_full_disk
+from tests.features.backup import backing_up_on_full_disk, restoring_on_full_disk
+from tests.host import serving_on_full_disk
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="The small disk is one of Linux.")
 SIZE = 64 * 1024 * 1024

@@ -68,7 +68,7 @@ async def test_a_change_lists_what_it_adds_and_keeps_the_rest(host: Host) -> Non
     }
     model = ScriptedModel(json.dumps({"patch": added}))
 
-    from toolcrib.host.workflows import parse
+    from toolcrib.features.workflows.service import parse
 
     plan = await host.workflows.plan("And divide 1 by 2", model=model, current=parse(before))
 

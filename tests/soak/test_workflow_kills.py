@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases.postgres import PostgresProcess, postgres  # noqa: F401 - a fixture
-from tests.workflows.engine.test_kills import kill, new_schema
+from tests.features.workflows.engine.test_kills import kill, new_schema
 
 KILLS = int(os.environ.get("SOAK_KILLS", "1000"))
 PART = 50

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from tests.databases.postgres import PostgresProcess, running_postgres
 from toolcrib.errors import DatabaseUnavailable
+from toolcrib.features.workflows.engine.database import Database
 from toolcrib.store.postgres.server import TLS_HINT, connect
-from toolcrib.workflows.engine.database import Database
 
 HOST = "db.test"
 

@@ -1441,7 +1441,7 @@ export interface NewlyInstalled {
   replaced: string | null;
 }
 
-/** One step. `settings` belong to its type: see `toolcrib.workflows.nodes`. */
+/** One step. `settings` belong to its type: see `toolcrib.features.workflows.nodes`. */
 export interface Node {
   type: string;
   /** Shown to users; the id if empty. */

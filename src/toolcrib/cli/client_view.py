@@ -8,16 +8,16 @@ from urllib.parse import urlsplit
 
 from toolcrib.cli.output import label, show_table
 from toolcrib.cli.surface import Surface
-from toolcrib.config.client_files.file_changes import client_states
-from toolcrib.config.client_files.gateway import Address, Program
 from toolcrib.config.paths import Paths
 from toolcrib.config.settings import Settings
 from toolcrib.config.settings_file import unknown_profile
 from toolcrib.config.tokens import fits
 from toolcrib.errors import ToolcribError
+from toolcrib.features.clients.files.file_changes import client_states
+from toolcrib.features.clients.files.gateway import Address, Program
 
 if TYPE_CHECKING:
-    from toolcrib.config.client_files.file_changes import ClientState
+    from toolcrib.features.clients.files.file_changes import ClientState
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 

@@ -102,7 +102,7 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 def clients(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """The MCP clients whose config files are known."""
-    from toolcrib.config.client_files.client import client_names
+    from toolcrib.features.clients.files.client import client_names
 
     return [name for name in client_names() if name.startswith(incomplete)]
 

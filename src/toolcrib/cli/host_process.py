@@ -66,7 +66,7 @@ async def _run(surface: Surface, page: Page) -> bool:
                 "toolcrib.host.chat_services",
                 "toolcrib.web.serving",
             )
-            from toolcrib.host.trigger_loop import run_triggers
+            from toolcrib.features.workflows.trigger_loop import run_triggers
             from toolcrib.web.serving import serve_page
 
             async with serve_page(host, port=page.port) as served, serve_operations(host), run_triggers(host):

@@ -24,9 +24,9 @@ from toolcrib.tools.sources.mcp import McpTools
 from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
+    from toolcrib.features.workflows.service import Workflows
     from toolcrib.host.chat_services import ChatServices
     from toolcrib.host.sign_ins import SignIns
-    from toolcrib.host.workflows import Workflows
 
 
 async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
@@ -113,7 +113,7 @@ def _open_chats(host: Host) -> ChatServices:
 
 
 def _open_workflows(host: Host) -> Workflows:
-    from toolcrib.host.workflows import Workflows
+    from toolcrib.features.workflows.service import Workflows
 
     return Workflows(host)
 

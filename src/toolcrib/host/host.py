@@ -37,9 +37,9 @@ from toolcrib.tools.sources.inline import InlineServer
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import User
+    from toolcrib.features.workflows.service import Workflows
     from toolcrib.host.chat_services import ChatServices
     from toolcrib.host.sign_ins import SignIns
-    from toolcrib.host.workflows import Workflows
     from toolcrib.llm.model import Model
     from toolcrib.servers.trial import StepResult, TrialResult
 

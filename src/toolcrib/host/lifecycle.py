@@ -143,8 +143,8 @@ async def _cancelled(task: asyncio.Task[None]) -> None:
 
 async def _shares_runs(host: Host) -> bool:
     """Wait until the shared database has runs; False if nothing is installed here to run them with."""
-    from toolcrib.host.shared_runs import until_shared_runs
-    from toolcrib.host.workflow_engine import EXTRA
+    from toolcrib.features.workflows.host_engine import EXTRA
+    from toolcrib.features.workflows.shared_runs import until_shared_runs
     from toolcrib.serverkit.extras import is_installed
 
     if not await asyncio.to_thread(is_installed, EXTRA):

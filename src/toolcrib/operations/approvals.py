@@ -9,6 +9,9 @@ from toolcrib.agent.client_requests import OpenQuestion
 from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_lift
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.errors import NotFound
+from toolcrib.features.workflows.records import OpenQuestion as RunQuestion
+from toolcrib.features.workflows.records import RunRecord
+from toolcrib.features.workflows.results.runs import question_json
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     LAZY,
@@ -19,13 +22,10 @@ from toolcrib.operations.results.approvals import Waiting, WaitingItem, WaitingK
 from toolcrib.operations.results.models import ReplyTaken
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
 from toolcrib.operations.results.times import moment
-from toolcrib.operations.results.workflow_runs import question_json
 from toolcrib.schema.approvals import Lift, Scope
 from toolcrib.schema.deciders import decider
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
-from toolcrib.workflows.records import OpenQuestion as RunQuestion
-from toolcrib.workflows.records import RunRecord
 
 
 @operation(page=True)

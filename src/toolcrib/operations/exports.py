@@ -11,13 +11,13 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.config.aliases import COMMAND_TYPE, canonical
-from toolcrib.config.client_files.client import McpClient, find_client
-from toolcrib.config.client_files.file_changes import plan_entries, write_change
-from toolcrib.config.client_files.gateway import find_user_folders
 from toolcrib.config.sections import InvalidValue
-from toolcrib.config.transfer.dialect import Inexpressible
-from toolcrib.config.transfer.translation import ExportedEntry, write_entry
 from toolcrib.errors import ConfigError, Denied
+from toolcrib.features.clients.files.client import McpClient, find_client
+from toolcrib.features.clients.files.file_changes import plan_entries, write_change
+from toolcrib.features.clients.files.gateway import find_user_folders
+from toolcrib.features.clients.transfer.dialect import Inexpressible
+from toolcrib.features.clients.transfer.translation import ExportedEntry, write_entry
 from toolcrib.host import Host
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (

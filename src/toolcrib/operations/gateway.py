@@ -11,22 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toolcrib.config.client_files.client import McpClient, find_client, snippet
-from toolcrib.config.client_files.file_changes import (
-    Change,
-    client_states,
-    plan_connection,
-    plan_removal,
-    write_change,
-)
-from toolcrib.config.client_files.gateway import (
-    HIDDEN_TOKEN,
-    Address,
-    Program,
-    find_program,
-    find_user_folders,
-    make_address,
-)
 from toolcrib.config.settings import ClientApprovals
 from toolcrib.config.settings_file import (
     put_profile,
@@ -36,6 +20,22 @@ from toolcrib.config.settings_file import (
     unknown_profile,
 )
 from toolcrib.errors import NoHost, UsageError
+from toolcrib.features.clients.files.client import McpClient, find_client, snippet
+from toolcrib.features.clients.files.file_changes import (
+    Change,
+    client_states,
+    plan_connection,
+    plan_removal,
+    write_change,
+)
+from toolcrib.features.clients.files.gateway import (
+    HIDDEN_TOKEN,
+    Address,
+    Program,
+    find_program,
+    find_user_folders,
+    make_address,
+)
 from toolcrib.host import Host
 from toolcrib.host.sharing import change_profiles
 from toolcrib.operations.lookup import check_server

@@ -9,12 +9,13 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from toolcrib.config.client_files.client import find_client
-from toolcrib.config.client_files.gateway import find_user_folders
 from toolcrib.config.contents import SERVERS
 from toolcrib.config.secret_detection import looks_secret
-from toolcrib.config.transfer.plan import Action, ConflictChoice, KnownServers, PlannedImport, plan
-from toolcrib.config.transfer.sources import (
+from toolcrib.errors import ConfigError, Denied, MissingSecret, UsageError
+from toolcrib.features.clients.files.client import find_client
+from toolcrib.features.clients.files.gateway import find_user_folders
+from toolcrib.features.clients.transfer.plan import Action, ConflictChoice, KnownServers, PlannedImport, plan
+from toolcrib.features.clients.transfer.sources import (
     Source,
     SourceContents,
     find_sources,
@@ -22,7 +23,6 @@ from toolcrib.config.transfer.sources import (
     read_source,
     read_words,
 )
-from toolcrib.errors import ConfigError, Denied, MissingSecret, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     Invocation,

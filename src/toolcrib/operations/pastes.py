@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.catalog.listing import CatalogEntry, by_name
-from toolcrib.config.paste.entry_forms import as_install, named, needed_folder
-from toolcrib.config.paste.parser import as_command, understand
-from toolcrib.config.paste.pasted import Entries, Install, Pasted, PastedAddress, PastedDocument, is_link
 from toolcrib.config.secret_detection import looks_secret
-from toolcrib.config.transfer.drafts import DraftQuestion, asked_in, unnamed
-from toolcrib.config.transfer.sources import SourceContents, read_words
 from toolcrib.errors import UsageError
+from toolcrib.features.clients.paste.entry_forms import as_install, named, needed_folder
+from toolcrib.features.clients.paste.parser import as_command, understand
+from toolcrib.features.clients.paste.pasted import (
+    Entries,
+    Install,
+    Pasted,
+    PastedAddress,
+    PastedDocument,
+    is_link,
+)
+from toolcrib.features.clients.transfer.drafts import DraftQuestion, asked_in, unnamed
+from toolcrib.features.clients.transfer.sources import SourceContents, read_words
 from toolcrib.host import Host
 from toolcrib.operations.imports import check_readable
 from toolcrib.operations.results.additions import Needed, PasteKind

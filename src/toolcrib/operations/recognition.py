@@ -11,10 +11,10 @@ from pydantic import Field
 
 from toolcrib.catalog.listing import by_name
 from toolcrib.config.hidden import shown
-from toolcrib.config.paste.checks import check_local
-from toolcrib.config.paste.parser import is_launcher
 from toolcrib.config.secret_detection import without_secrets
 from toolcrib.errors import ConfigError, Denied, ToolcribError, UsageError
+from toolcrib.features.clients.paste.checks import check_local
+from toolcrib.features.clients.paste.parser import is_launcher
 from toolcrib.host import Host
 from toolcrib.operations.imports import ImportPlanParams, planned
 from toolcrib.operations.operation import Invocation, operation

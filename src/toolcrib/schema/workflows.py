@@ -78,7 +78,7 @@ class Edge(WorkflowPart):
 
 
 class Node(WorkflowPart):
-    """One step. `settings` belong to its type: see `toolcrib.workflows.nodes`."""
+    """One step. `settings` belong to its type: see `toolcrib.features.workflows.nodes`."""
 
     type: str
     name: str = ""

@@ -7,10 +7,10 @@ or a cookie, so that no other page can make the browser send it.
 
 from __future__ import annotations
 
+from toolcrib.features.workflows.hook_access import is_hook, meet_hook
 from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.store.page_keys import PageKey, PageKeys
 from toolcrib.web.answers import refuse
-from toolcrib.web.hook_access import is_hook, meet_hook
 
 API = "/api/"
 SIGN_IN = "/api/sign_in"

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
+from toolcrib.features.workflows.hooks import Hooks
 from toolcrib.host import Host
 from toolcrib.schema.deciders import deciding
 from toolcrib.store.page_keys import PageKey
@@ -25,7 +26,6 @@ from toolcrib.web.event_hub import Hub
 from toolcrib.web.event_stream import EventStream
 from toolcrib.web.files import PageFiles
 from toolcrib.web.headers import NO_STORE, SECURITY
-from toolcrib.web.hooks import Hooks
 from toolcrib.web.operations import answer, failed, operate, read_body
 from toolcrib.web.sign_in import SignInParams
 

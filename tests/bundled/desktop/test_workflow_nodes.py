@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
-from tests.workflows.nodes.worlds import NodeWorld, visit
+from tests.features.workflows.nodes.worlds import NodeWorld, visit
+from toolcrib.features.workflows.checks import run_check
+from toolcrib.features.workflows.node_type import ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Check
-from toolcrib.workflows.checks import run_check
-from toolcrib.workflows.node_type import ToolUse
 
 
 def world_of(full: FullTools) -> NodeWorld:

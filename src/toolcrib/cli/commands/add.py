@@ -30,7 +30,7 @@ from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
     from toolcrib.catalog.listing import CatalogEntry
-    from toolcrib.config.paste.pasted import Install
+    from toolcrib.features.clients.paste.pasted import Install
     from toolcrib.operations.client import Client
     from toolcrib.operations.results.installs import ServerAdded
 
@@ -145,7 +145,7 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
     from toolcrib.catalog.listing import by_name
-    from toolcrib.config.paste.pasted import Install, PastedDocument
+    from toolcrib.features.clients.paste.pasted import Install, PastedDocument
 
     options = AddOptions(**given)
     listed = None if options.target or options.kind else by_name(name)
@@ -212,7 +212,7 @@ def _wait(client: Client, options: AddOptions) -> float:
 
 
 async def _install(surface: Surface, name: str, package: Install, options: AddOptions, tested: bool) -> None:
-    from toolcrib.config.paste.entry_forms import needed_folder
+    from toolcrib.features.clients.paste.entry_forms import needed_folder
 
     env = {**package.env, **read_pairs(options.env, "=", "--env")}
     proposal = find_secrets(name, {"env": env, "args": list(package.args)})
@@ -253,7 +253,7 @@ def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Prop
     )
     if surface.yes or not can_ask() or confirm("Store it as a secret?", default=True):
         return proposal
-    from toolcrib.config.transfer.references import map_texts
+    from toolcrib.features.clients.transfer.references import map_texts
 
     return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _hide_secrets))
 

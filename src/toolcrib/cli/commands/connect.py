@@ -22,9 +22,9 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.config.client_files.client import McpClient
-    from toolcrib.config.client_files.file_changes import Change
-    from toolcrib.config.client_files.gateway import Address, Program
+    from toolcrib.features.clients.files.client import McpClient
+    from toolcrib.features.clients.files.file_changes import Change
+    from toolcrib.features.clients.files.gateway import Address, Program
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -104,8 +104,8 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 
 def _prepare(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> WantedEntry:
     from toolcrib.cli.client_view import warn_about_profile
-    from toolcrib.config.client_files.client import client_name, find_client, snippet
-    from toolcrib.config.client_files.gateway import Address, find_user_folders
+    from toolcrib.features.clients.files.client import client_name, find_client, snippet
+    from toolcrib.features.clients.files.gateway import Address, find_user_folders
 
     client = find_client(name).here(find_user_folders())
     gateway = _gateway(surface, options)
@@ -126,7 +126,7 @@ def _prepare(surface: Surface, name: str, entry_name: str, options: dict[str, An
 
 
 def _gateway(surface: Surface, options: dict[str, Any]) -> Program | Address:
-    from toolcrib.config.client_files.gateway import find_program, make_address
+    from toolcrib.features.clients.files.gateway import find_program, make_address
 
     profile, url, variable = options["profile"], options["url"], options["variable"]
     if profile and not NAME.fullmatch(profile):
@@ -163,8 +163,8 @@ def _read_token() -> str:
 
 
 def _connect(surface: Surface, wanted: WantedEntry) -> None:
-    from toolcrib.config.client_files.file_changes import plan_connection, write_change
-    from toolcrib.config.client_files.gateway import find_user_folders
+    from toolcrib.features.clients.files.file_changes import plan_connection, write_change
+    from toolcrib.features.clients.files.gateway import find_user_folders
 
     title = wanted.client.title
     try:
@@ -188,7 +188,7 @@ def _connect(surface: Surface, wanted: WantedEntry) -> None:
 
 
 def _remove(surface: Surface, wanted: WantedEntry) -> None:
-    from toolcrib.config.client_files.file_changes import plan_removal, write_change
+    from toolcrib.features.clients.files.file_changes import plan_removal, write_change
 
     title = wanted.client.title
     try:

@@ -33,7 +33,7 @@ async def command(surface: Surface, host: str, only: tuple[str, ...], write: boo
 
     Secrets are never written: they are replaced by variables, in the syntax of the host.
     """
-    from toolcrib.config.transfer.sources import known_host
+    from toolcrib.features.clients.transfer.sources import known_host
 
     known, servers, target = known_host(host), list(only), _absolute(file)
     async with surface.reach() as client:

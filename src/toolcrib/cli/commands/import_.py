@@ -76,7 +76,7 @@ async def command(
 
 
 def _file(argument: str, host: str | None) -> list[Source]:
-    from toolcrib.config.transfer.sources import known_host
+    from toolcrib.features.clients.transfer.sources import known_host
 
     file = Path(argument).expanduser()
     if not file.is_file():
@@ -85,7 +85,7 @@ def _file(argument: str, host: str | None) -> list[Source]:
 
 
 async def _files_of_host(client: Client, argument: str) -> list[Source]:
-    from toolcrib.config.transfer.sources import known_host
+    from toolcrib.features.clients.transfer.sources import known_host
 
     host = known_host(argument)
     found = [

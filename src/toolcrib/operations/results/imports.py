@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from toolcrib.config.transfer.plan import Standing as ImportStanding
+from toolcrib.features.clients.transfer.plan import Standing as ImportStanding
 
 
 class FoundSource(TypedDict):

@@ -1,0 +1,193 @@
+"""Puts together the workflow of one chat, or of several that did the same with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from pydantic import ValidationError
+
+from toolcrib.errors import ToolcribError, UsageError
+from toolcrib.features.workflows.conversion import to_node
+from toolcrib.features.workflows.doubts import Doubt
+from toolcrib.features.workflows.from_chat.calls import ChatCall, FindTool, definition_of
+from toolcrib.features.workflows.from_chat.origins import Origin, find_origin, find_parts
+from toolcrib.features.workflows.from_chat.parameters import Inputs, is_named, is_secret
+from toolcrib.features.workflows.from_chat.shapes import check_same_shape, holds_everywhere, varies
+from toolcrib.features.workflows.graph.references import Path
+from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.features.workflows.planner.building import workflow_name
+from toolcrib.features.workflows.planner.repairs.ids import valid_id
+from toolcrib.schema.workflows import Edge, Node, Workflow
+
+LONG = 60
+"""Characters of a text that only the model can have written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromChat:
+    workflow: Workflow
+    doubts: tuple[Doubt, ...]
+
+
+def workflow_of(
+    chats: Sequence[Sequence[ChatCall]], *, name: str, find_tool: FindTool, description: str = ""
+) -> FromChat:
+    """The workflow of the last chat; what differs in the others is a parameter. Raises `UsageError`."""
+    if not chats or not chats[-1]:
+        raise UsageError(
+            "The chat has no successful tool calls, so there is nothing to repeat.",
+            hint="Choose a chat in which tools were called.",
+        )
+    check_same_shape(chats)
+    return _Assembly(chats, find_tool).build(workflow_name(name), description)
+
+
+@dataclass
+class _Assembly:
+    chats: Sequence[Sequence[ChatCall]]
+    """The last one gives the values."""
+    find_tool: FindTool
+    inputs: Inputs = field(default_factory=Inputs)
+    doubts: list[Doubt] = field(default_factory=list)
+    without: set[tuple[int, Path]] = field(default_factory=set)
+    """Places whose references turned out to be wrong."""
+
+    @property
+    def calls(self) -> Sequence[ChatCall]:
+        return self.chats[-1]
+
+    def build(self, name: str, description: str) -> FromChat:
+        workflow = self._assemble(name, description)
+        wrong = self._unfit(workflow)
+        if wrong:
+            self.without, self.inputs, self.doubts = wrong, Inputs(), []
+            workflow = self._assemble(name, description)
+        return FromChat(workflow=workflow, doubts=tuple(self.doubts))
+
+    def _assemble(self, name: str, description: str) -> Workflow:
+        ids = self._ids()
+        nodes = {ids[number]: self._node(number, ids) for number in range(len(self.calls))}
+        edges = [Edge.model_validate({"from": one, "to": other}) for one, other in pairwise(ids)]
+        self._suggest_maps(ids)
+        last = nodes[ids[-1]].type == "McpToolCall"
+        return Workflow(
+            name=name,
+            description=description,
+            inputs=self.inputs.found,
+            nodes=nodes,
+            edges=tuple(edges),
+            outputs={"result": f"{{{{{ids[-1]}.text}}}}"} if last else {},
+        )
+
+    def _ids(self) -> list[str]:
+        ids: list[str] = []
+        for call in self.calls:
+            wanted = valid_id(call.tool.rpartition("__")[2])
+            same = sum(known == wanted or known.startswith(f"{wanted}_") for known in ids)
+            ids.append(wanted if wanted not in ids else f"{wanted[:60]}_{same + 1}")
+        return ids
+
+    def _node(self, number: int, ids: Sequence[str]) -> Node:
+        call = self.calls[number]
+        arguments = {
+            key: self._value(number, ids, (key,), value, key) for key, value in call.arguments.items()
+        }
+        try:
+            return to_node(call.tool, arguments, find_tool=self.find_tool)
+        except (ToolcribError, ValidationError) as error:
+            if isinstance(error, ToolcribError):
+                self._doubt(ids[number], f"{error.message} Add its server before the workflow runs.")
+            return Node(type="McpToolCall", settings={"tool": call.tool, "arguments": arguments})
+
+    def _value(self, number: int, ids: Sequence[str], path: Path, value: Any, argument: str) -> Any:
+        """The value, a reference to where it came from, or a parameter."""
+        inner: Callable[[str | int, Any], Any] = lambda part, inner_value: self._value(  # noqa: E731
+            number, ids, (*path, part), inner_value, part if isinstance(part, str) else argument
+        )
+        if isinstance(value, dict) and value:
+            return {key: inner(key, inner_value) for key, inner_value in value.items()}
+        if isinstance(value, list) and value and not varies(self.chats, number, path):
+            return [inner(index, inner_value) for index, inner_value in enumerate(value)]
+        return self._leaf(number, ids, path, value, argument)
+
+    def _leaf(self, number: int, ids: Sequence[str], path: Path, value: Any, argument: str) -> Any:
+        node, call, earlier = ids[number], self.calls[number], self.calls[:number]
+        if is_secret(argument) and isinstance(value, str):
+            self._doubt(node, f"{argument} looks like a secret; it is a required input and was not stored.")
+            return self.inputs.reference(node, argument, value)
+        origin = find_origin(value, earlier)
+        if is_named(value, call.asked):
+            if origin is not None:
+                self._doubt(
+                    node, f"{argument} is an input; it also occurs in the result of {ids[origin.call]}."
+                )
+            return self.inputs.reference(node, argument, value, description="Named in the chat.")
+        if origin is not None and self._fits(number, path, origin):
+            self._note_position(node, argument, origin, ids)
+            return origin.reference(ids)
+        if varies(self.chats, number, path):
+            return self.inputs.reference(node, argument, value, description="Different in each chat.")
+        return self._text(number, ids, path, value, argument) if isinstance(value, str) else value
+
+    def _fits(self, number: int, path: Path, origin: Origin) -> bool:
+        if (number, path) in self.without or self._is_other_data(origin):
+            return False
+        return holds_everywhere(self.chats, number, path, origin)
+
+    def _is_other_data(self, origin: Origin) -> bool:
+        """Whether a run gets structured data that cannot be what the text of the result shows."""
+        definition = definition_of(self.calls[origin.call].tool, self.find_tool)
+        has_object = definition is not None and "outputSchema" in definition.raw
+        return has_object and origin.path[0] == "data" and isinstance(self.calls[origin.call].data, list)
+
+    def _note_position(self, node: str, argument: str, origin: Origin, ids: Sequence[str]) -> None:
+        index = next((part for part in origin.path if isinstance(part, int)), None)
+        if index is not None:
+            which = f"item {index + 1} of the result of {ids[origin.call]}"
+            self._doubt(node, f"{argument} is {which}; check that it is always this one.")
+
+    def _text(self, number: int, ids: Sequence[str], path: Path, value: str, argument: str) -> str:
+        """A text with the results that occur in it as references."""
+        parts = [] if (number, path) in self.without else find_parts(value, self.calls[:number])
+        parts = [(part, origin) for part, origin in parts if not self._is_other_data(origin)]
+        written = value.replace("{{", r"\{{")
+        if len(self.chats) == 1:
+            for part, origin in parts:
+                written = written.replace(part.replace("{{", r"\{{"), origin.reference(ids))
+        if len(value) > LONG and written == value.replace("{{", r"\{{"):
+            self._doubt(ids[number], f"{argument} was written by the model and stays the same in every run.")
+        return written
+
+    def _suggest_maps(self, ids: Sequence[str]) -> None:
+        tools = [call.tool for call in self.calls]
+        for tool in dict.fromkeys(tools):
+            if tools.count(tool) >= 3:
+                first = ids[tools.index(tool)]
+                self._doubt(
+                    first, f"{tool} was called {tools.count(tool)} times; a Map could repeat it for a list."
+                )
+
+    def _unfit(self, workflow: Workflow) -> set[tuple[int, Path]]:
+        """Places with references that the types of the results do not allow."""
+        found = validate(workflow, find_tool=self.find_tool)
+        wrong = {problem.node for problem in found if not problem.warning and "{{" in problem.message}
+        numbers = [number for number, node in enumerate(workflow.nodes) if node in wrong]
+        return {(number, path) for number in numbers for path in _paths(self.calls[number].arguments)}
+
+    def _doubt(self, node: str | None, message: str) -> None:
+        doubt = Doubt(node=node, message=message)
+        if doubt not in self.doubts:
+            self.doubts.append(doubt)
+
+
+def _paths(value: Any, path: Path = ()) -> list[Path]:
+    if isinstance(value, dict):
+        return [inner for key, inner_value in value.items() for inner in _paths(inner_value, (*path, key))]
+    if isinstance(value, list):
+        return [
+            inner for index, inner_value in enumerate(value) for inner in _paths(inner_value, (*path, index))
+        ]
+    return [path]

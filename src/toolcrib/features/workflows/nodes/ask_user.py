@@ -1,0 +1,78 @@
+"""AskUser: asks the user and waits for the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
+from toolcrib.features.workflows.node_type import (
+    NodeContext,
+    NodeType,
+    Refinement,
+    Surroundings,
+    UserQuestion,
+)
+
+
+class AskUserSettings(NodeSettings):
+    message: str = Field(min_length=1, max_length=10_000, description="The question.")
+    choices: list[str] = Field(
+        default_factory=lambda: ["Approve", "Reject"],
+        min_length=1,
+        max_length=20,
+        description="The buttons; the chosen one is the field `choice` of the result.",
+    )
+    fields: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Values to fill in: names, each with its JSON Schema."
+    )
+    shown: dict[str, Any] = Field(default_factory=dict, description="Values to show with the question.")
+    picture: str | None = Field(
+        default=None, description="A picture to show, by id, such as {{shot.picture}}."
+    )
+    deadline: float | None = Field(
+        default=None, gt=0, le=31_536_000, description="Seconds after which the node fails; left out, never."
+    )
+
+
+class AskUserResult(NodeResult):
+    choice: str = Field(description="The chosen button.")
+    values: dict[str, Any] = Field(default_factory=dict, description="The values that were filled in.")
+    comment: str = Field(default="", description="A note by the user.")
+
+
+async def run(settings: AskUserSettings, context: NodeContext) -> AskUserResult:
+    question = UserQuestion(
+        text=settings.message,
+        choices=tuple(settings.choices),
+        fields=settings.fields,
+        shown=settings.shown,
+        picture=settings.picture,
+        deadline=settings.deadline,
+    )
+    answer = await context.ask_user(question)
+    return AskUserResult(choice=answer.choice, values=dict(answer.values), comment=answer.comment)
+
+
+def refine(settings: AskUserSettings, surroundings: Surroundings) -> Refinement:
+    """The values have the types of their fields."""
+    if not isinstance(settings.fields, dict) or not settings.fields:
+        return Refinement()
+    values = {"type": "object", "properties": settings.fields, "additionalProperties": False}
+    whole = AskUserResult.model_json_schema()
+    return Refinement(result={**whole, "properties": {**whole["properties"], "values": values}})
+
+
+NODE = NodeType(
+    name="AskUser",
+    title="Ask the user",
+    group="user",
+    about="Asks the user to choose or to fill in values, and waits for the answer, also over a restart.",
+    settings=AskUserSettings,
+    example={"message": "Send {{draft.text}}?", "choices": ["Send", "Discard"], "deadline": 86400},
+    result=AskUserResult,
+    run=run,
+    refine=refine,
+    timeout=None,
+)

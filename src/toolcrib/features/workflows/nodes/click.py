@@ -1,0 +1,103 @@
+"""Click: clicks at a place, or on a text or picture that it finds first."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from toolcrib.features.workflows.desktop_results import NotOnScreen, ScreenMatch, read_matches
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, NotAToolNode, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+
+class ClickSettings(DesktopSettings):
+    target: str | None = Field(default=None, max_length=1000, description="The text to click on.")
+    image: str | None = Field(
+        default=None, max_length=4_000_000, description="The picture to click on, in base64."
+    )
+    x: float | None = Field(default=None, description="Where to click, in screen pixels.")
+    y: float | None = Field(default=None, description="The same, from the top.")
+    scope: str | None = Field(default=None, description="Look only in the windows of this program.")
+    button: Literal["left", "right", "center"] = Field(default="left", description="The mouse button.")
+    click_count: int = Field(default=1, ge=1, le=3, description="2 for a double click.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ClickSettings:
+        ways = [self.target is not None, self.image is not None, self.x is not None or self.y is not None]
+        if sum(ways) != 1 or (self.x is None) != (self.y is None):
+            raise ValueError("give either target, or image, or both x and y")
+        return self
+
+
+class ClickResult(NodeResult):
+    x: float = Field(description="Where it clicked, in screen pixels.")
+    y: float = Field(description="The same, from the top.")
+    text: str = Field(default="", description="The text that it clicked on.")
+    matches: int = Field(default=0, description="How many places the target was found at.")
+
+
+def use(settings: ClickSettings) -> ToolUse:
+    """Raises `NotAToolNode` if the place has to be found first: that is two calls."""
+    if settings.x is None or settings.y is None:
+        raise NotAToolNode(
+            "A Click on a target finds it first and then clicks: that is two calls.", hint="Give x and y."
+        )
+    return _click(settings, settings.x, settings.y)
+
+
+def read(use: ToolUse) -> ClickSettings | None:
+    names = {"x": "x", "y": "y", "button": "button", "click_count": "click_count"}
+    return read_desktop(use, "click", ClickSettings, names)
+
+
+async def run(settings: ClickSettings, context: NodeContext) -> ClickResult:
+    if settings.x is not None and settings.y is not None:
+        await call_tool(context, use(settings))
+        return ClickResult(x=settings.x, y=settings.y)
+    matches = read_matches(await call_tool(context, _search(settings)))
+    place = _best(matches, settings)
+    shown = settings.target if settings.target is not None else "the picture"
+    context.note("target_resolved", target=shown, x=place.x, y=place.y, text=place.text, matches=len(matches))
+    await call_tool(context, _click(settings, place.x, place.y))
+    return ClickResult(x=place.x, y=place.y, text=place.text, matches=len(matches))
+
+
+def _search(settings: ClickSettings) -> ToolUse:
+    if settings.target is not None:
+        return desktop_use("find_text", DesktopSettings(), text=settings.target, app_name=settings.scope)
+    image, scope = settings.image, settings.scope
+    return desktop_use("find_image", DesktopSettings(), template_image_base64=image, app_name=scope)
+
+
+def _click(settings: ClickSettings, x: float, y: float) -> ToolUse:
+    button = None if settings.button == "left" else settings.button
+    count = None if settings.click_count == 1 else settings.click_count
+    return desktop_use("click", settings, x=x, y=y, button=button, click_count=count)
+
+
+def _best(matches: list[ScreenMatch], settings: ClickSettings) -> ScreenMatch:
+    """The first match that no window covers; an exact one before one inside longer text."""
+    free = [each for each in matches if not each.covered]
+    if not free:
+        what = repr(settings.target) if settings.target is not None else "The picture"
+        why = "is covered by another window" if matches else "is not on the screen"
+        raise NotOnScreen(f"{what} {why}.", hint="Focus its window, or retry after a pause.")
+    wanted = (settings.target or "").strip().casefold()
+    return next((each for each in free if each.text.strip().casefold() == wanted), free[0])
+
+
+NODE = NodeType(
+    name="Click",
+    title="Click",
+    group="desktop",
+    about="Clicks on a text or picture that it finds on the screen, or at given coordinates.",
+    settings=ClickSettings,
+    example={"target": "Save", "scope": "gedit"},
+    result=ClickResult,
+    run=run,
+    use=use,
+    read=read,
+)

@@ -1,0 +1,71 @@
+"""FindImage: looks for a picture on the screen."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from toolcrib.features.workflows.desktop_search import (
+    FoundOnScreen,
+    Required,
+    Scope,
+    chosen_match,
+    find,
+    found,
+)
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+
+
+class FindImageSettings(DesktopSettings):
+    template_image: str = Field(
+        min_length=1, max_length=4_000_000, description="The picture to look for, in base64."
+    )
+    threshold: float = Field(default=0.88, ge=0.1, le=1, description="How similar a place must be.")
+    max_results: int = Field(default=3, ge=1, le=100, description="The most matches to return.")
+    scope: Scope = None
+    required: Required = False
+
+
+class FindImageResult(FoundOnScreen):
+    confidence: float | None = Field(description="How similar the best match is, from 0 to 1.")
+
+
+def use(settings: FindImageSettings) -> ToolUse:
+    return desktop_use(
+        "find_image",
+        settings,
+        template_image_base64=settings.template_image,
+        threshold=settings.threshold,
+        max_results=settings.max_results,
+        app_name=settings.scope,
+    )
+
+
+def read(use: ToolUse) -> FindImageSettings | None:
+    names = {
+        "template_image_base64": "template_image",
+        "threshold": "threshold",
+        "max_results": "max_results",
+        "app_name": "scope",
+    }
+    return read_desktop(use, "find_image", FindImageSettings, names)
+
+
+async def run(settings: FindImageSettings, context: NodeContext) -> FindImageResult:
+    matches = await find(context, use(settings))
+    best = chosen_match(matches, 0, settings.required, "The picture")
+    return FindImageResult(**found(matches, best), confidence=best.confidence if best else None)
+
+
+NODE = NodeType(
+    name="FindImage",
+    title="Find image",
+    group="desktop",
+    about="Looks for a picture on the screen and gives the place of each match.",
+    settings=FindImageSettings,
+    example={"template_image": "iVBORw0KGgo=", "threshold": 0.9},
+    result=FindImageResult,
+    run=run,
+    use=use,
+    read=read,
+)

@@ -1,0 +1,70 @@
+"""FindText: looks for text on the screen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from toolcrib.features.workflows.desktop_search import (
+    FoundOnScreen,
+    Required,
+    Scope,
+    chosen_match,
+    find,
+    found,
+)
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+
+
+class FindTextSettings(DesktopSettings):
+    search_text: str = Field(min_length=1, max_length=1000, description="The text to look for.")
+    match_mode: Literal["contains", "exact"] = Field(
+        default="contains", description="Whether the text may be a part of a longer one."
+    )
+    scope: Scope = None
+    select_result: int = Field(default=0, ge=0, description="Which match gives text, x and y: 0 is the best.")
+    required: Required = False
+
+
+class FindTextResult(FoundOnScreen):
+    text: str | None = Field(description="The text of the selected match.")
+
+
+def use(settings: FindTextSettings) -> ToolUse:
+    exact = "exact" if settings.match_mode == "exact" else None
+    return desktop_use(
+        "find_text", settings, text=settings.search_text, app_name=settings.scope, match_mode=exact
+    )
+
+
+def read(use: ToolUse) -> FindTextSettings | None:
+    names = {"text": "search_text", "app_name": "scope", "match_mode": "match_mode"}
+    return read_desktop(use, "find_text", FindTextSettings, names)
+
+
+async def run(settings: FindTextSettings, context: NodeContext) -> FindTextResult:
+    matches = await find(context, use(settings))
+    if settings.match_mode == "exact":  # not every server knows this mode
+        matches = [each for each in matches if _plain(each.text) == _plain(settings.search_text)]
+    chosen = chosen_match(matches, settings.select_result, settings.required, repr(settings.search_text))
+    return FindTextResult(**found(matches, chosen), text=chosen.text if chosen else None)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+NODE = NodeType(
+    name="FindText",
+    title="Find text",
+    group="desktop",
+    about="Looks for text on the screen and gives the place of each match.",
+    settings=FindTextSettings,
+    example={"search_text": "Save", "scope": "gedit"},
+    result=FindTextResult,
+    run=run,
+    use=use,
+    read=read,
+)

@@ -1,0 +1,72 @@
+"""FocusWindow: brings a window to the front."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.graph.references import has_reference
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+METHODS = ("app_name", "window_id", "pid")
+
+
+class FocusWindowSettings(DesktopSettings):
+    method: Literal["app_name", "window_id", "pid"] = Field(
+        default="app_name", description="What names the window."
+    )
+    value: str | int = Field(description="The name of the program, the id of the window, or the process id.")
+
+    @model_validator(mode="after")
+    def _number_for_pid(self) -> FocusWindowSettings:
+        is_number = str(self.value).isdigit() or has_reference(self.value)
+        if self.method == "pid" and not is_number:
+            raise ValueError("the method pid needs a number as its value")
+        return self
+
+
+class FocusWindowResult(NodeResult):
+    title: str = Field(default="", description="The title of the window.")
+    window: int | str | None = Field(default=None, description="The id of the window.")
+
+
+def use(settings: FocusWindowSettings) -> ToolUse:
+    value = settings.value
+    if settings.method != "app_name" and isinstance(value, str) and value.isdigit():
+        value = int(value)
+    return desktop_use("focus_window", settings, **{settings.method: value})
+
+
+def read(use: ToolUse) -> FocusWindowSettings | None:
+    method = next((each for each in METHODS if use.arguments.get(each) is not None), None)
+    if method is None:
+        return None
+    return read_desktop(use, "focus_window", FocusWindowSettings, {method: "value"}, method=method)
+
+
+async def run(settings: FocusWindowSettings, context: NodeContext) -> FocusWindowResult:
+    content = await call_tool(context, use(settings))
+    data = content.data if isinstance(content.data, dict) else {}
+    title, window = data.get("title"), data.get("id")
+    return FocusWindowResult(
+        title=title if isinstance(title, str) else "",
+        window=window if isinstance(window, int | str) else None,
+    )
+
+
+NODE = NodeType(
+    name="FocusWindow",
+    title="Focus window",
+    group="desktop",
+    about="Brings the window of a program to the front, so that it gets the keyboard.",
+    settings=FocusWindowSettings,
+    example={"method": "app_name", "value": "Firefox"},
+    result=FocusWindowResult,
+    run=run,
+    use=use,
+    read=read,
+)

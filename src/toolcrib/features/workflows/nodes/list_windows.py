@@ -1,0 +1,50 @@
+"""ListWindows: the open windows."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from toolcrib.features.workflows.desktop_results import DesktopWindow, read_windows
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+
+class ListWindowsSettings(DesktopSettings):
+    app_name: str | None = Field(default=None, description="Only the windows of this program.")
+
+
+class ListWindowsResult(NodeResult):
+    found: bool = Field(description="Whether there is a window.")
+    count: int = Field(description="The number of windows.")
+    windows: list[DesktopWindow] = Field(description="The windows, the topmost first.")
+    active: str = Field(default="", description="The title of the active window.")
+
+
+def use(settings: ListWindowsSettings) -> ToolUse:
+    return desktop_use("list_windows", settings, app_name=settings.app_name)
+
+
+def read(use: ToolUse) -> ListWindowsSettings | None:
+    return read_desktop(use, "list_windows", ListWindowsSettings, {"app_name": "app_name"})
+
+
+async def run(settings: ListWindowsSettings, context: NodeContext) -> ListWindowsResult:
+    windows = read_windows(await call_tool(context, use(settings)))
+    active = next((each.title for each in windows if each.active), "")
+    return ListWindowsResult(found=bool(windows), count=len(windows), windows=windows, active=active)
+
+
+NODE = NodeType(
+    name="ListWindows",
+    title="List windows",
+    group="desktop",
+    about="Lists the open windows, of all programs or of one.",
+    settings=ListWindowsSettings,
+    example={"app_name": "Firefox"},
+    result=ListWindowsResult,
+    run=run,
+    use=use,
+    read=read,
+)

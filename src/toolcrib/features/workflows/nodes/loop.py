@@ -1,0 +1,78 @@
+"""Loop: repeats its body until a condition holds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from toolcrib.errors import CallFailed
+from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
+from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
+from toolcrib.features.workflows.node_type import NodeType, Route
+
+
+class LoopLimitReached(CallFailed):
+    """A loop has run as often as it may, and its condition still does not hold."""
+
+    kind = "loop_limit"
+
+
+class LoopSettings(NodeSettings):
+    exit_condition: Condition = Field(
+        description="Ends the loop; checked after each run of the body, whose number is this `iteration`."
+    )
+    max_iterations: int = Field(
+        default=100, ge=1, le=100_000, description="How often the body may run.", title="Max iterations"
+    )
+    at_limit: Literal["fail", "continue"] = Field(
+        default="fail", description="Whether reaching the limit is an error, or the loop is just done."
+    )
+
+
+class LoopResult(NodeResult):
+    iteration: int = Field(
+        description="The number of the current run of the body, from 1; the last one after it."
+    )
+    finished: bool = Field(description="Whether the exit condition holds.")
+
+
+def decide(settings: LoopSettings, completed: int) -> Route:
+    """The body runs at least once; its number is part of the value."""
+    if completed == 0:
+        return _again(1, "The first iteration")
+    reason = f"After iteration {completed}: {describe(settings.exit_condition)}"
+    if holds(settings.exit_condition):
+        return Route(output="done", reason=reason, value={"iteration": completed, "finished": True})
+    if completed < settings.max_iterations:
+        return _again(completed + 1, reason)
+    if settings.at_limit == "continue":
+        reason = f"The limit of {completed} iterations was reached"
+        return Route(output="done", reason=reason, value={"iteration": completed, "finished": False})
+    raise LoopLimitReached(
+        f"The exit condition did not hold after {completed} iterations.",
+        hint='Raise max_iterations, or set at_limit to "continue".',
+    )
+
+
+def _again(iteration: int, reason: str) -> Route:
+    return Route(output="body", reason=reason, value={"iteration": iteration, "finished": False})
+
+
+NODE = NodeType(
+    name="Loop",
+    title="Loop",
+    group="control",
+    about="Runs its body, from the output `body` to its EndLoop, until the exit condition holds; "
+    "then continues at `done`.",
+    settings=LoopSettings,
+    example={
+        "exit_condition": {"left": "{{find.count}}", "operator": "greater_than", "right": 0},
+        "max_iterations": 20,
+    },
+    result=LoopResult,
+    outputs=lambda settings: ("body", "done"),
+    passed=lambda settings: "done",
+    flow="loop",
+    decide=decide,
+)

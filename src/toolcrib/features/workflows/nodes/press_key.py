@@ -1,0 +1,54 @@
+"""PressKey: presses a key with modifiers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+Modifier = Literal[
+    "ctrl", "control", "shift", "alt", "option", "command", "cmd", "super", "meta", "win", "altgr"
+]
+
+
+class PressKeySettings(DesktopSettings):
+    key: str = Field(min_length=1, max_length=100, description="The key, such as enter, a, f5 or page_down.")
+    modifiers: list[Modifier] = Field(
+        default_factory=list, max_length=5, description="Keys to hold, such as ctrl and shift."
+    )
+
+
+class PressKeyResult(NodeResult):
+    keys: str = Field(description="What was pressed, such as ctrl+s.")
+
+
+def use(settings: PressKeySettings) -> ToolUse:
+    return desktop_use("press_key", settings, key=settings.key, modifiers=settings.modifiers or None)
+
+
+def read(use: ToolUse) -> PressKeySettings | None:
+    return read_desktop(use, "press_key", PressKeySettings, {"key": "key", "modifiers": "modifiers"})
+
+
+async def run(settings: PressKeySettings, context: NodeContext) -> PressKeyResult:
+    await call_tool(context, use(settings))
+    return PressKeyResult(keys="+".join([*settings.modifiers, settings.key]))
+
+
+NODE = NodeType(
+    name="PressKey",
+    title="Press key",
+    group="desktop",
+    about="Presses a key or a combination of keys, such as ctrl and s.",
+    settings=PressKeySettings,
+    example={"key": "s", "modifiers": ["ctrl"]},
+    result=PressKeyResult,
+    run=run,
+    use=use,
+    read=read,
+)

@@ -1,0 +1,54 @@
+"""Scroll: turns the mouse wheel."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+
+class ScrollSettings(DesktopSettings):
+    delta_y: float = Field(ge=-10_000, le=10_000, description="How far; positive scrolls down.")
+    x: float | None = Field(default=None, description="Where the pointer is, in screen pixels.")
+    y: float | None = Field(default=None, description="The same, from the top.")
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> ScrollSettings:
+        if (self.x is None) != (self.y is None):
+            raise ValueError("give both x and y, or neither")
+        return self
+
+
+class ScrollResult(NodeResult):
+    changed: bool | None = Field(default=None, description="Whether the screen changed; null if not known.")
+
+
+def use(settings: ScrollSettings) -> ToolUse:
+    return desktop_use("scroll", settings, delta_y=settings.delta_y, x=settings.x, y=settings.y)
+
+
+def read(use: ToolUse) -> ScrollSettings | None:
+    return read_desktop(use, "scroll", ScrollSettings, {"delta_y": "delta_y", "x": "x", "y": "y"})
+
+
+async def run(settings: ScrollSettings, context: NodeContext) -> ScrollResult:
+    content = await call_tool(context, use(settings))
+    changes = content.data.get("changes") if isinstance(content.data, dict) else None
+    return ScrollResult(changed=bool(changes) if isinstance(changes, list) else None)
+
+
+NODE = NodeType(
+    name="Scroll",
+    title="Scroll",
+    group="desktop",
+    about="Scrolls at a place on the screen, or in the active window.",
+    settings=ScrollSettings,
+    example={"delta_y": 5},
+    result=ScrollResult,
+    run=run,
+    use=use,
+    read=read,
+)

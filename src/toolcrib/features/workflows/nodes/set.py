@@ -1,0 +1,38 @@
+"""Set: gives names to values, for later nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.features.workflows.node_settings import AnyResult, NodeSettings
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, Refinement, Surroundings
+
+
+class SetSettings(NodeSettings):
+    values: dict[str, Any] = Field(
+        default_factory=dict, description="Names and values; values may be references."
+    )
+
+
+async def run(settings: SetSettings, context: NodeContext) -> AnyResult:
+    return AnyResult(**settings.values)
+
+
+def refine(settings: SetSettings, surroundings: Surroundings) -> Refinement:
+    return Refinement(result=surroundings.schema_of(settings.values))
+
+
+NODE = NodeType(
+    name="Set",
+    title="Set values",
+    group="data",
+    about="Gives names to values, so that later nodes can refer to them; each name is a field of its result.",
+    settings=SetSettings,
+    example={"values": {"greeting": "Hello {{input.name}}"}},
+    result=AnyResult,
+    run=run,
+    refine=refine,
+    timeout=10.0,
+)

@@ -1,0 +1,104 @@
+"""TakeScreenshot: a picture of the screen or of a window, with its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+
+class ScreenRegion(NodeSettings):
+    """A part of the screen, in pixels."""
+
+    x: float = Field(description="The left edge.")
+    y: float = Field(description="The upper edge.")
+    width: float = Field(gt=0, description="Pixels.")
+    height: float = Field(gt=0, description="Pixels.")
+
+
+class TakeScreenshotSettings(DesktopSettings):
+    mode: Literal["screen", "window", "region"] = Field(default="screen", description="What to capture.")
+    target: str | None = Field(default=None, description="The program whose window is captured, by name.")
+    region: ScreenRegion | None = Field(default=None, description="The part to capture, for the mode region.")
+    include_ocr: bool = Field(default=True, description="Whether to read the text in the picture.")
+
+    @model_validator(mode="after")
+    def _has_region(self) -> TakeScreenshotSettings:
+        if self.mode == "region" and self.region is None:
+            raise ValueError("the mode region needs a region")
+        return self
+
+
+class TakeScreenshotResult(NodeResult):
+    picture: str | None = Field(description="The id of the picture, for AI steps and questions.")
+    text: str = Field(default="", description="The text in the picture.")
+    width: float | None = Field(default=None, description="Pixels of the picture.")
+    height: float | None = Field(default=None, description="Pixels of the picture.")
+    screenshot: str | None = Field(default=None, description="The desktop server's name for the picture.")
+
+
+def use(settings: TakeScreenshotSettings) -> ToolUse:
+    region = settings.region.model_dump() if settings.region is not None else None
+    return desktop_use(
+        "take_screenshot",
+        settings,
+        mode=settings.mode,
+        app_name=settings.target,
+        region=region,
+        include_ocr=settings.include_ocr,
+    )
+
+
+def read(use: ToolUse) -> TakeScreenshotSettings | None:
+    names = {"mode": "mode", "app_name": "target", "region": "region", "include_ocr": "include_ocr"}
+    given = use.arguments
+    settings = {"mode": given.get("mode") or _implied(given), "include_ocr": given.get("include_ocr", False)}
+    return read_desktop(use, "take_screenshot", TakeScreenshotSettings, names, **settings)
+
+
+def _implied(arguments: Mapping[str, Any]) -> str:
+    """What the tool captures if no mode is given."""
+    if "region" in arguments:
+        return "region"
+    return "window" if "app_name" in arguments or "window" in arguments else "screen"
+
+
+async def run(settings: TakeScreenshotSettings, context: NodeContext) -> TakeScreenshotResult:
+    content = await call_tool(context, use(settings))
+    data: Mapping[str, Any] = content.data if isinstance(content.data, Mapping) else {}
+    ocr = data.get("ocr_text")
+    return TakeScreenshotResult(
+        picture=content.pictures[0] if content.pictures else None,
+        text=ocr if isinstance(ocr, str) else content.text,
+        width=_number(data.get("width")),
+        height=_number(data.get("height")),
+        screenshot=_name(data.get("screenshot", data.get("screenshot_id"))),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) else None
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+NODE = NodeType(
+    name="TakeScreenshot",
+    title="Take screenshot",
+    group="desktop",
+    about="Takes a picture of the screen, a window or a region, and reads its text.",
+    settings=TakeScreenshotSettings,
+    example={"mode": "window", "target": "Firefox"},
+    result=TakeScreenshotResult,
+    run=run,
+    use=use,
+    read=read,
+)

@@ -1,0 +1,55 @@
+"""TypeText: types text with the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.node_settings import NodeResult
+from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.features.workflows.tool_content import call_tool
+
+
+class TypeTextSettings(DesktopSettings):
+    text: str = Field(max_length=20_000, description="The text to type into the focused field.")
+
+
+class TypeTextResult(NodeResult):
+    characters: int = Field(description="How many characters were typed.")
+    verified: bool | None = Field(
+        default=None, description="Whether the field contains the text; null if it cannot be read."
+    )
+
+
+def use(settings: TypeTextSettings) -> ToolUse:
+    return desktop_use("type_text", settings, text=settings.text)
+
+
+def read(use: ToolUse) -> TypeTextSettings | None:
+    return read_desktop(use, "type_text", TypeTextSettings, {"text": "text"})
+
+
+async def run(settings: TypeTextSettings, context: NodeContext) -> TypeTextResult:
+    content = await call_tool(context, use(settings))
+    data: Mapping[str, Any] = content.data if isinstance(content.data, Mapping) else {}
+    verified = data.get("verified")
+    return TypeTextResult(
+        characters=len(settings.text), verified=verified if isinstance(verified, bool) else None
+    )
+
+
+NODE = NodeType(
+    name="TypeText",
+    title="Type text",
+    group="desktop",
+    about="Types text into the field that has the focus.",
+    settings=TypeTextSettings,
+    example={"text": "Hello {{input.name}}"},
+    result=TypeTextResult,
+    run=run,
+    use=use,
+    read=read,
+)

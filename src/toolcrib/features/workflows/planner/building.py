@@ -1,0 +1,56 @@
+"""Makes a workflow from a draft and finds what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolcrib.features.workflows.graph.files import workflow_from
+from toolcrib.features.workflows.graph.problems import InvalidWorkflow
+from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.checking import problems_of
+from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.repairs import repair
+from toolcrib.schema.workflows import Problem, Workflow
+
+
+def build(
+    draft: Draft, catalog: Catalog, request: str, current: Workflow | None = None
+) -> tuple[Workflow | None, list[Problem]]:
+    """The workflow of a repaired draft, or the problems; those that the current one has do not count."""
+    repair(draft, catalog)
+    try:
+        workflow = workflow_from(_written(draft, request))
+    except InvalidWorkflow as error:
+        return None, [*draft.problems, *error.problems]
+    known = set() if current is None else set(problems_of(current, catalog))
+    found = [problem for problem in problems_of(workflow, catalog) if problem not in known]
+    problems = [*draft.problems, *(problem for problem in found if not _is_reported(draft, problem))]
+    return (None, problems) if problems else (workflow, [])
+
+
+def _is_reported(draft: Draft, problem: Problem) -> bool:
+    """Whether a rule already reported the node, more exactly than validation does."""
+    return problem.node is not None and any(known.node == problem.node for known in draft.problems)
+
+
+def _written(draft: Draft, request: str) -> dict[str, Any]:
+    return {
+        "name": workflow_name(draft.name or request),
+        "description": draft.description[:2000],
+        "inputs": draft.inputs,
+        "nodes": {name: _node(node) for name, node in draft.nodes.items()},
+        "edges": [{"from": edge.source, "to": edge.target, "output": edge.output} for edge in draft.edges],
+        "outputs": draft.outputs,
+        **draft.rest,
+    }
+
+
+def _node(node: PlannedNode) -> dict[str, Any]:
+    return {"type": node.type, "settings": node.settings, **node.fields}
+
+
+def workflow_name(text: str) -> str:
+    """A valid name from any text."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    return "-".join(words[:8])[:64].strip("-") or "workflow"

@@ -1,0 +1,12 @@
+"""Validates planned workflows against the tools and workflows that were offered."""
+
+from __future__ import annotations
+
+from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.schema.workflows import Problem, Workflow
+
+
+def problems_of(workflow: Workflow, catalog: Catalog) -> list[Problem]:
+    found = validate(workflow, find_tool=catalog.tool, find_workflow=catalog.workflow)
+    return [problem for problem in found if not problem.warning]

@@ -1,0 +1,113 @@
+"""A workflow as a model wrote it: not valid yet, and changed by the repair rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolcrib.features.workflows.doubts import Doubt
+from toolcrib.schema.workflows import NEXT, Problem
+
+
+@dataclass(kw_only=True)
+class PlannedNode:
+    id: str
+    type: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
+    """Everything else that a node of a file may have: name, timeout, retry and so on."""
+
+
+@dataclass(kw_only=True)
+class PlannedEdge:
+    source: str
+    target: str
+    output: str = NEXT
+
+    def __str__(self) -> str:
+        return f"{self.source} —{self.output}→ {self.target}"
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """Changed in place by the rules."""
+
+    name: str = ""
+    description: str = ""
+    inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    nodes: dict[str, PlannedNode] = field(default_factory=dict)
+    edges: list[PlannedEdge] = field(default_factory=list)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    rest: dict[str, Any] = field(default_factory=dict)
+    """Other parts of the file: checks, options, triggers."""
+    kept: frozenset[str] = frozenset()
+    """Nodes of the current workflow, which the rules for nodes leave unchanged."""
+    doubts: list[Doubt] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def doubt(self, node: str | None, message: str) -> None:
+        found = Doubt(node=node, message=message)
+        if found not in self.doubts:
+            self.doubts.append(found)
+
+    def problem(self, node: str | None, message: str, hint: str = "") -> None:
+        self.problems.append(Problem(node=node, message=message, hint=hint))
+
+    def new_nodes(self) -> list[PlannedNode]:
+        """The nodes that the model wrote."""
+        return [node for node in self.nodes.values() if node.id not in self.kept]
+
+    def of_type(self, *types: str) -> list[PlannedNode]:
+        return [node for node in self.nodes.values() if node.type in types]
+
+    def edges_from(self, node: str, output: str | None = None) -> list[PlannedEdge]:
+        return [edge for edge in self.edges if edge.source == node and output in (None, edge.output)]
+
+    def edges_to(self, node: str) -> list[PlannedEdge]:
+        return [edge for edge in self.edges if edge.target == node]
+
+    def add_edge(self, source: str, target: str, output: str = NEXT) -> None:
+        self.edges.append(PlannedEdge(source=source, target=target, output=output))
+
+    def remove_node(self, node: str) -> None:
+        del self.nodes[node]
+        self.edges = [edge for edge in self.edges if node not in (edge.source, edge.target)]
+
+    def free_id(self, wanted: str) -> str:
+        """This id, or the first of `wanted_2` and so on that no node has."""
+        numbers = (wanted if number == 1 else f"{wanted[:60]}_{number}" for number in range(1, 10_000))
+        return next(candidate for candidate in numbers if candidate not in self.nodes)
+
+    def reached(self, start: str, *, without: frozenset[str] = frozenset()) -> set[str]:
+        """The nodes that can be reached from one, with itself; those in `without` are not passed."""
+        found, left = set[str](), [start]
+        while left:
+            node = left.pop()
+            if node in found or node in without or node not in self.nodes:
+                continue
+            found.add(node)
+            left += [edge.target for edge in self.edges if edge.source == node]
+        return found
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """The same value with every text in it changed, but not its keys."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: map_texts(inner, change) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [map_texts(inner, change) for inner in value]
+    return value
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)

@@ -1,0 +1,186 @@
+"""What a run may use of its host: tools with their approvals, models, code, artifacts and other workflows."""
+
+from __future__ import annotations
+
+import json
+import time
+from asyncio import to_thread
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.approvals.facts import WORKFLOW_CODE
+from toolcrib.approvals.known_addresses import values_in
+from toolcrib.errors import ServerNotReady, UnknownTool
+from toolcrib.features.workflows.approvals import (
+    PendingCall,
+    add_results,
+    begin_approvals,
+    check_code,
+    pending,
+    run_principal,
+)
+from toolcrib.features.workflows.artifacts import RunArtifacts
+from toolcrib.features.workflows.code_runner import CodeRunner
+from toolcrib.features.workflows.desktop_server import DesktopServers
+from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
+from toolcrib.features.workflows.imports import IMPORTED
+from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
+from toolcrib.features.workflows.servers import RunServers
+from toolcrib.schema.tools import CallRecord, Principal, ToolResult
+from toolcrib.schema.workflows import Workflow
+from toolcrib.store.audit_search import tools_in_session
+
+if TYPE_CHECKING:
+    from toolcrib.features.workflows.ports import RunInfo, VisitScope
+
+
+MOST_PRINTED = 4000
+"""Characters in the trace of what code printed."""
+LOOKING = frozenset({"take_screenshot", "find_text", "find_image", "list_windows"})
+"""Desktop tools that only look, and can be repeated."""
+
+
+class HostRunServices:
+    """The `RunServices` of a host."""
+
+    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+        self._host = host
+        self._source = source
+        self._artifacts = artifacts
+        self._servers = RunServers(host)
+        self._desktops = DesktopServers(host)
+        self._code = CodeRunner((host.paths.data, host.paths.state, host.paths.secrets_file))
+        self._called: dict[str, set[str]] = {}
+        """By run: the tools whose results it has."""
+        self._secrets: dict[str, SecretInputs] = {}
+
+    async def begin_run(self, run: RunInfo) -> None:
+        secrets = self._secrets[run.id] = await self._source.secrets(run.id)
+        self._host.core.masker.learn(secrets.texts())
+        deadline = run.workflow.options.question_deadline
+        called = {*run.results_of, *await self.tools_once_called(run.id)}
+        if await self._source.is_imported(run.workflow):
+            called.add(IMPORTED)
+        self._called[run.id] = called
+        await begin_approvals(self._host, _principal(run), deadline, called, secrets)
+        self._host.approvals.policy.given(_principal(run), await self._given(run))
+
+    async def _given(self, run: RunInfo) -> list[str]:
+        """What its user wrote: the workflow, and its inputs unless they came from elsewhere."""
+        written = list(values_in(run.workflow.model_dump(mode="json")))
+        if run.parent is None and not {*run.results_of} - {IMPORTED}:
+            written += values_in((await self._source.started_with(run.id)).inputs)
+        return written
+
+    async def end_run(self, run: RunInfo) -> None:
+        self._called.pop(run.id, None)
+        self._secrets.pop(run.id, None)
+        await self._host.end_session(_principal(run))
+        await self._desktops.close(run.id)
+
+    def tools_called(self, run: RunInfo) -> Collection[str]:
+        return self._called.get(run.id, set())
+
+    async def tools_once_called(self, run: str) -> Collection[str]:
+        return await self._host.audit.look(partial(tools_in_session, session=run))
+
+    async def add_results(self, run: RunInfo, tools: Collection[str]) -> None:
+        self._called.setdefault(run.id, set()).update(tools)
+        await add_results(self._host, _principal(run), tools)
+
+    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+        if use.desktop:
+            return use.tool in LOOKING
+        tool = self._host.toolset.registry.snapshot.get(use.tool)
+        return tool is not None and tool.definition.repeatable
+
+    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+        name = use.tool
+        begun = not self.repeatable(use, visit.run)
+        if use.desktop:
+            trusted = partial(self._servers.until_trusted, visit=visit, begun=name if begun else None)
+            server = await self._desktops.open(visit.run.workflow.options.desktop, visit.run.id, trusted)
+            name = self._desktops.tool(server, use.tool).name
+        return await self._call(name, use.arguments, visit, begun=begun)
+
+    async def ask_model(self, task: ModelTask, visit: VisitScope) -> ModelAnswer:
+        from toolcrib.features.workflows.models import DECISION, ask_model, replay
+
+        async def call_tool(name: str, arguments: Mapping[str, Any]) -> ToolResult:
+            begun = not self.repeatable(ToolUse(tool=name, arguments=arguments), visit.run)
+            if begun:
+                await visit.begin(name)
+            return await self._call(name, arguments, visit, begun=begun)
+
+        recorded = await to_thread(self._artifacts.recorded, visit.run.id, visit.step)
+        if recorded is not None:
+            visit.note("replayed", model=recorded.get("model"))
+            source = await to_thread(self._artifacts.replayed, visit.run.id)
+            return await replay((await self._source.secrets(source)).reveal(recorded), call_tool)
+        pictures = [
+            (await to_thread(self._artifacts.read, visit.run.id, picture))[1] for picture in task.pictures
+        ]
+        for name in task.tools or ():
+            await self._servers.find(name, visit)
+        model = visit.run.workflow.options.model
+        answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
+        hidden = self._secrets.get(visit.run.id, NOTHING).hide(decision)
+        stored = json.dumps(hidden, ensure_ascii=False, default=str).encode()
+        kept = await to_thread(self._artifacts.keep, visit.run.id, stored, "application/json")
+        calls = [call["tool"] for call in decision["calls"]]
+        visit.note(DECISION, model=decision["model"], calls=calls, artifact=kept)
+        return answer
+
+    async def run_code(
+        self, code: str, inputs: Mapping[str, Any], timeout: float | None, visit: VisitScope
+    ) -> Any:
+        principal = _principal(visit.run)
+        if IMPORTED in self.tools_called(visit.run):
+            await check_code(self._host, principal, code, visit)
+        began = time.perf_counter()
+        result, printed = await self._code.run(code, inputs, timeout)
+        self._host.audit.record(
+            CallRecord(
+                self._host.core.clock.now(),
+                WORKFLOW_CODE.name,
+                WORKFLOW_CODE.server,
+                principal.name,
+                "ok",
+                (time.perf_counter() - began) * 1000,
+                0,
+                session=principal.session,
+                call_id=f"{visit.run.id}/{visit.step}",
+            )
+        )
+        await self.add_results(visit.run, [WORKFLOW_CODE.name])
+        if printed.strip():
+            visit.note("printed", text=printed[:MOST_PRINTED])
+        return result
+
+    async def find_workflow(self, name: str, run: RunInfo) -> Workflow:
+        return await self._source.find(name)
+
+    def keep(self, data: bytes, media_type: str, visit: VisitScope) -> str:
+        if media_type.startswith("text/") or media_type == "application/json":
+            hide = self._secrets.get(visit.run.id, NOTHING).hide
+            data = str(hide(data.decode("utf-8", "surrogateescape"))).encode("utf-8", "surrogateescape")
+        return self._artifacts.keep(visit.run.id, data, media_type)
+
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], visit: VisitScope, *, begun: bool
+    ) -> ToolResult:
+        self._called.setdefault(visit.run.id, set()).add(name)
+        await self._servers.until_trusted(self._servers.of_tool(name), visit, name if begun else None)
+        token = pending.set(PendingCall(visit=visit, tool=name, begun=begun))
+        try:
+            return await self._host.toolset.caller.call(name, arguments, principal=_principal(visit.run))
+        except (ServerNotReady, UnknownTool) as error:
+            raise self._servers.explained(name, error) from None
+        finally:
+            pending.reset(token)
+
+
+def _principal(run: RunInfo) -> Principal:
+    return run_principal(run.workflow.name, run.id)

@@ -1,0 +1,269 @@
+"""The triggers of a host's workflows: turned on and off, listed, and run while the host runs.
+
+Which triggers are on is stored in the database and not in the workflow's file, so that an imported file
+starts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from toolcrib.config.safe_files import write_atomic
+from toolcrib.errors import Denied, MissingSecret, NotFound, UsageError
+from toolcrib.features.workflows.automation.assessment import REMOVED, Status, standing
+from toolcrib.features.workflows.automation.definitions import DefinedTrigger, defined_triggers
+from toolcrib.features.workflows.automation.ports import Activation, StartRecord
+from toolcrib.features.workflows.automation.scheduler import Scheduler
+from toolcrib.features.workflows.automation.starts import RunStarter
+from toolcrib.features.workflows.notices import RunNotices
+from toolcrib.features.workflows.stored import StoredWorkflow
+from toolcrib.features.workflows.trigger_host import TriggerHost
+from toolcrib.features.workflows.trigger_runs import HostRuns, HostWorkflows
+from toolcrib.features.workflows.trigger_store import StoredTriggers
+from toolcrib.features.workflows.trigger_type import Found
+from toolcrib.features.workflows.webhooks.receiver import Receiver
+from toolcrib.features.workflows.webhooks.tokens import new_hook_token
+from toolcrib.schema.events import CallFinished, Noticed, RunChanged, WorkflowsChanged
+from toolcrib.schema.workflows import Trigger, Workflow
+from toolcrib.tasks import cancel_and_wait
+
+WEBHOOK = "webhook"
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriggerState:
+    """A trigger and what it does at present."""
+
+    defined: DefinedTrigger
+    status: Status
+    reason: str = ""
+    """Why it is paused, or what kept it from checking."""
+    next: datetime | None = None
+    last: StartRecord | None = None
+    failed: Sequence[StartRecord] = ()
+    """The latest starts that failed, at most `MOST_SHOWN` and one."""
+
+
+class WorkflowTriggers:
+    """Created by `Workflows`."""
+
+    def __init__(self, host: TriggerHost) -> None:
+        clock, source, runs = host.core.clock, HostWorkflows(host), HostRuns(host)
+        self.store = StoredTriggers(host.core.database)
+        self._host = host
+        self._clock = clock
+        self._machine = _machine(host.core.paths.state / "machine-id")
+        self._starter = starter = RunStarter(self.store, source, runs, clock)
+        starter.on_failed = self._publish_failure
+        self._scheduler = Scheduler(self.store, source, starter, clock, self._machine)
+        self._receiver = Receiver(self.store, source, starter, runs, clock, self._secret)
+        self._receiver.on_stored = self._scheduler.wake
+
+    @property
+    def receiver(self) -> Receiver:
+        """Receives the requests to webhooks."""
+        return self._receiver
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Start runs while the block runs."""
+        notices = RunNotices(self._host, self.store)
+        tasks = (
+            asyncio.create_task(self._scheduler.run(), name="workflow triggers"),
+            asyncio.create_task(notices.follow(), name="workflow notices"),
+            asyncio.create_task(self._follow_files(), name="workflow files"),
+        )
+        try:
+            yield
+        finally:
+            await cancel_and_wait(*tasks)
+
+    async def all(self, name: str | None = None) -> list[TriggerState]:
+        """The triggers of all workflows or of one; raises `NotFound`."""
+        stored = [await self._host.workflows.get(name)] if name else await self._host.workflows.list()
+        activations = {
+            (activation.workflow, activation.trigger): activation
+            for activation in await self.store.activations(name)
+        }
+        found = []
+        for each in stored:
+            for defined in defined_triggers(each.workflow) if each.workflow else ():
+                activation = activations.get((defined.workflow, defined.key))
+                found.append(await self._state(defined, activation, await self._obstacle(each)))
+        return found
+
+    async def lost(self) -> list[tuple[Activation, str]]:
+        """Triggers that are on, but whose workflow is missing or has them no longer."""
+        known = {(trigger.defined.workflow, trigger.defined.key) for trigger in await self.all()}
+        names = {stored.name for stored in await self._host.workflows.list()}
+        return [
+            (activation, REMOVED if activation.workflow in names else "The workflow is missing.")
+            for activation in await self.store.activations()
+            if activation.on and (activation.workflow, activation.trigger) not in known
+        ]
+
+    async def turn_on(self, name: str, index: int) -> tuple[TriggerState, str | None]:
+        """Turn a trigger on; a new webhook also gets its token, which is not stored.
+
+        Raises `NotFound`, or `UsageError` if the trigger or its workflow is not valid.
+        """
+        defined = await self._find(name, index)
+        workflow = await HostWorkflows(self._host).workflow(name)
+        if defined.problems or defined.type is None:
+            raise UsageError(f"The trigger {defined.key} is not valid: {defined.problems[0]}")
+        before = await self._activation(defined)
+        token, hook, hashed = _hook(defined, before)
+        now = self._clock.now()
+        found = await defined.type.begin(defined.settings, now)
+        activation = Activation(
+            workflow=workflow.name,
+            trigger=defined.key,
+            on=True,
+            fingerprint=defined.fingerprint,
+            since=now,
+            position=found.position or "",
+            machine=self._machine,
+            hook=hook,
+            token_hash=hashed,
+        )
+        await self.store.turn_on(activation, found)
+        self._changed(name)
+        obstacle = await self._obstacle(await self._host.workflows.get(name))
+        return await self._state(defined, activation, obstacle), token
+
+    async def turn_off(self, name: str, index: int) -> TriggerState:
+        """Raises `NotFound`."""
+        defined = await self._find(name, index)
+        await self.store.turn_off(name, defined.key)
+        self._changed(name)
+        return await self._state(defined, await self._activation(defined), "")
+
+    async def new_token(self, name: str, index: int) -> tuple[TriggerState, str]:
+        """Turn a webhook on with a new token; its earlier one is no longer valid."""
+        defined = await self._find(name, index)
+        if defined.trigger.type != WEBHOOK:
+            raise UsageError(f"The trigger {index} of {name} is a {defined.trigger.type}, not a webhook.")
+        before = await self._activation(defined)
+        if before is not None:
+            await self.store.turn_on(replace(before, hook="", token_hash="", on=False), Found())
+        state, token = await self.turn_on(name, index)
+        return state, token or ""
+
+    async def put(self, name: str, trigger: Trigger, index: int | None = None) -> int:
+        """Add a trigger to a workflow, or replace one; returns its index. It is not turned on."""
+        stored = await self._host.workflows.get(name)
+        workflow, triggers = stored.readable, list(stored.readable.triggers)
+        if index is None:
+            triggers.append(trigger)
+            index = len(triggers) - 1
+        else:
+            self._check_index(workflow, index)
+            triggers[index] = trigger
+        changed = workflow.model_copy(update={"triggers": tuple(triggers)})
+        problems = defined_triggers(changed)[index].problems
+        if problems:
+            raise UsageError(f"The {trigger.type} is not valid: {problems[0]}")
+        await self._host.workflows.save(changed, expected_version=stored.version)
+        return index
+
+    async def start_again(self, run: str) -> None:
+        """Start a run that could not be started; raises `NotFound`, or `UsageError` with the reason."""
+        await self._starter.start_again(run)
+
+    def _publish_failure(self, record: StartRecord, reason: str) -> None:
+        text = f"A run of {record.workflow} could not be started: {reason}"
+        self._host.core.events.publish(Noticed(text=text))
+        self._host.core.events.publish(RunChanged(run=record.run, step=None))
+
+    async def forget(self, name: str) -> None:
+        """Turn everything off: the workflow was removed, or replaced by an imported one."""
+        await self.store.forget(name)
+        self._scheduler.wake()
+
+    def _changed(self, name: str) -> None:
+        self._scheduler.wake()
+        self._host.core.events.publish(WorkflowsChanged(name=name))
+
+    async def _follow_files(self) -> None:
+        """A saved workflow may be valid again, or have other triggers."""
+        with self._host.core.events.subscribe(without=CallFinished) as events:
+            async for event in events:
+                if isinstance(event, WorkflowsChanged):
+                    self._scheduler.wake()
+
+    async def _find(self, name: str, index: int) -> DefinedTrigger:
+        workflow = (await self._host.workflows.get(name)).readable
+        self._check_index(workflow, index)
+        return defined_triggers(workflow)[index]
+
+    def _check_index(self, workflow: Workflow, index: int) -> None:
+        if not 0 <= index < len(workflow.triggers):
+            raise NotFound(
+                f"{workflow.name} has no trigger {index}.",
+                hint=f"See: toolcrib workflow triggers {workflow.name}",
+            )
+
+    async def _activation(self, defined: DefinedTrigger) -> Activation | None:
+        found = await self.store.activations(defined.workflow)
+        return next((activation for activation in found if activation.trigger == defined.key), None)
+
+    async def _obstacle(self, stored: StoredWorkflow) -> str:
+        """Why no trigger of the workflow starts anything; empty if they do."""
+        for problem in stored.problems:
+            if not problem.warning:
+                return f"The workflow is not valid: {problem.message}"
+        try:
+            await self._host.workflows.admit(stored.readable)
+        except Denied as error:
+            return f"{error.message} {error.hint}"
+        return ""
+
+    async def _state(
+        self, defined: DefinedTrigger, activation: Activation | None, obstacle: str
+    ) -> TriggerState:
+        status, reason = standing(defined, activation)
+        if status == "on" and obstacle:
+            status, reason = "paused", obstacle
+        last: Sequence[StartRecord] = await self.store.latest(defined.workflow, defined.key, 1)
+        on = status == "on" and defined.type is not None
+        trouble = self._scheduler.troubles.get((defined.workflow, defined.key), "")
+        return TriggerState(
+            defined=defined,
+            status=status,
+            reason=reason or (trouble if on else ""),
+            next=defined.type.next(defined.settings, self._clock.now()) if on and defined.type else None,
+            last=last[0] if last else None,
+            failed=await self.store.failed(defined.workflow, defined.key, MOST_SHOWN + 1),
+        )
+
+    async def _secret(self, name: str) -> str | None:
+        try:
+            return await asyncio.to_thread(self._host.core.secrets.get, name)
+        except MissingSecret:
+            return None
+
+
+def _hook(defined: DefinedTrigger, before: Activation | None) -> tuple[str | None, str, str]:
+    """The token if it is new, its public part and its hash."""
+    if defined.trigger.type != WEBHOOK:
+        return None, "", ""
+    if before is not None and before.hook:
+        return None, before.hook, before.token_hash
+    return new_hook_token()
+
+
+def _machine(file: Path) -> str:
+    """An id of this home, made once."""
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        identity = secrets.token_hex(8)
+        write_atomic(file, identity.encode())
+        return identity

@@ -1,0 +1,181 @@
+"""Starts a run for each new or changed file of a folder, once its content has stopped changing.
+
+A version of a file (its path, size and modification time) starts one run, also over restarts: its occurrence
+is remembered as long as the file is there. Files that were there when the trigger was turned on start nothing
+by default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import Field
+
+from toolcrib.features.workflows.automation.folder_scan import WatchedFile, scan
+from toolcrib.features.workflows.trigger_type import (
+    Found,
+    Occurrence,
+    TriggerSettings,
+    TriggerType,
+    WatchContext,
+)
+
+INTERVAL = 2.0
+"""Seconds between two listings of a small folder."""
+SHARE = 20
+"""A listing that takes long is repeated after so many times as long."""
+MOST_AT_ONCE = 1000
+"""Files that one check reports; the others follow with the next."""
+FORGET_EVERY = 3600.0
+
+
+class FolderSettings(TriggerSettings):
+    path: str = Field(min_length=1, max_length=4096)
+    """Absolute; `~` is the user's home."""
+    pattern: str = Field(default="*", min_length=1, max_length=256)
+    """A glob for names, such as `*.pdf`, or for paths below the folder."""
+    recursive: bool = False
+    changed: bool = True
+    """A changed file starts a run again."""
+    existing: bool = False
+    """Files that are there when the trigger is turned on start runs too."""
+    settle: float = Field(default=2.0, ge=0.5, le=3600)
+    """Seconds without a change after which a file is complete."""
+
+
+class FolderWatch:
+    """Checks need no fixed rhythm: it lists the folder when that is due."""
+
+    def __init__(self, settings: FolderSettings, context: WatchContext) -> None:
+        self._settings = settings
+        self._context = context
+        self._known: set[str] | None = None
+        self._changing: dict[str, tuple[WatchedFile, float]] = {}
+        """The last version of each unknown file, and since when it is unchanged."""
+        self._again = 0.0
+        self._forget = context.monotonic() + FORGET_EVERY
+
+    async def check(self, now: datetime, position: str) -> Found:
+        if self._context.monotonic() < self._again:
+            return Found()
+        if self._known is None:
+            self._known = await self._context.known()
+        began = self._context.monotonic()
+        files = await _scan(self._settings)
+        ended = self._context.monotonic()
+        self._again = ended + max(min(INTERVAL, self._settings.settle), (ended - began) * SHARE)
+        return Found(occurrences=self._complete(files, now, ended), gone=self._gone(files, ended))
+
+    def _complete(self, files: dict[str, WatchedFile], now: datetime, at: float) -> tuple[Occurrence, ...]:
+        known = self._known or set()
+        for path in self._changing.keys() - files.keys():
+            del self._changing[path]
+        found: list[Occurrence] = []
+        for path, version in files.items():
+            if key(version, self._settings) in known:
+                self._changing.pop(path, None)
+            elif len(found) < MOST_AT_ONCE and self._is_settled(version, at):
+                del self._changing[path]
+                known.add(key(version, self._settings))
+                found.append(_occurrence(version, self._settings, now))
+        return tuple(found)
+
+    def _is_settled(self, version: WatchedFile, at: float) -> bool:
+        last, since = self._changing.get(version.path, (None, at))
+        if last != version:
+            self._changing[version.path] = (version, at)
+            return False
+        return at - since >= self._settings.settle
+
+    def _gone(self, files: dict[str, WatchedFile], at: float) -> frozenset[str]:
+        """Occurrences of files that were removed or changed; looked for now and then."""
+        if at < self._forget:
+            return frozenset()
+        self._forget = at + FORGET_EVERY
+        present = {key(version, self._settings) for version in files.values()}
+        gone = frozenset((self._known or set()) - present)
+        self._known = None  # those from long ago are deleted: read again what is left
+        return gone
+
+
+def key(version: WatchedFile, settings: FolderSettings) -> str:
+    """The id of the occurrence; without `changed`, all versions of a file have the same."""
+    return version.id if settings.changed else WatchedFile(version.path, 0, 0).id
+
+
+async def _scan(settings: FolderSettings) -> dict[str, WatchedFile]:
+    folder = _folder(settings)
+    return await asyncio.to_thread(scan, str(folder), settings.pattern, recursive=settings.recursive)
+
+
+def _folder(settings: FolderSettings) -> Path:
+    return Path(settings.path).expanduser()
+
+
+async def _begin(settings: FolderSettings, now: datetime) -> Found:
+    files = await _scan(settings)
+    if settings.existing:
+        return Found(position=now.isoformat())
+    ignored = (_occurrence(version, settings, now, ignored=True) for version in files.values())
+    return Found(occurrences=tuple(ignored), position=now.isoformat())
+
+
+def _occurrence(
+    version: WatchedFile, settings: FolderSettings, now: datetime, *, ignored: bool = False
+) -> Occurrence:
+    path = Path(version.path)
+    event = {
+        "path": version.path,
+        "name": path.name,
+        "folder": str(path.parent),
+        "size": version.size,
+        "modified": datetime.fromtimestamp(version.modified / 1e9, UTC).isoformat(),
+    }
+    return Occurrence(id=key(version, settings), event={} if ignored else event, due=now, ignored=ignored)
+
+
+def _describe(settings: FolderSettings) -> str:
+    files = "file" if settings.pattern == "*" else f"file {settings.pattern}"
+    kinds = "new or changed" if settings.changed else "new"
+    below = " and the folders below it" if settings.recursive else ""
+    return f"For each {kinds} {files} in {settings.path}{below}"
+
+
+def _problems(settings: FolderSettings) -> tuple[str, ...]:
+    try:
+        folder = _folder(settings)
+    except RuntimeError as error:
+        return (f"The path {settings.path!r} cannot be used: {error}.",)
+    if not folder.is_absolute():
+        return (f"The path {settings.path!r} is not absolute: write it from / or ~ on.",)
+    try:
+        return () if folder.is_dir() else (f"The folder {folder} does not exist: create it first.",)
+    except OSError as error:
+        return (f"The folder {folder} cannot be read: {error.strerror}.",)
+
+
+def _watch(settings: FolderSettings, context: WatchContext) -> FolderWatch:
+    return FolderWatch(settings, context)
+
+
+TRIGGER = TriggerType(
+    name="folder",
+    title="Watched folder",
+    about="Starts a run for each new or changed file in a folder.",
+    settings=FolderSettings,
+    describe=_describe,
+    problems=_problems,
+    event={
+        "path": "the file's path",
+        "name": "the file's name",
+        "folder": "the folder that it is in",
+        "size": "its size in bytes",
+        "modified": "when it was changed last, in UTC",
+    },
+    begin=_begin,
+    watch=_watch,
+    local=True,
+    remembers=True,
+)

@@ -1,0 +1,45 @@
+"""A host whose workflow database does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from tests.conftest import Crib
+from tests.features.workflows.host.workflow_sample import chain, opened, run
+from toolcrib.config.database_key import Signer
+from toolcrib.errors import DatabaseUnavailable
+from toolcrib.features.workflows.engine import database, patience
+
+WORKFLOW = chain("greet", {"text": {"type": "Set", "settings": {"values": {"text": "Hello"}}}})
+
+
+async def test_requests_that_wait_for_a_silent_database_fail_together(
+    crib: Crib, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (database, patience):
+        monkeypatch.setattr(module, "PATIENCE", 1.0)
+    monkeypatch.setattr(database, "FIRST_PAUSE", 10.0)
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
+        async with opened(crib) as host:
+            host.workflows.runs.engine.signer = Signer.new()
+            host.workflows.runs.engine.url = f"postgresql://any@127.0.0.1:{silent.getsockname()[1]}/any"
+            requests = [run(host, "workflow_runs") for _ in range(5)]
+            requests.append(run(host, "workflow_run", workflow=WORKFLOW))
+            found = await asyncio.gather(*requests, return_exceptions=True)
+
+        assert [type(each) for each in found] == [DatabaseUnavailable] * 6
+        assert _connections(silent) == 1, "the first request has tried for all"
+
+
+def _connections(listener: socket.socket) -> int:
+    listener.setblocking(False)
+    number = 0
+    while True:
+        try:
+            listener.accept()[0].close()
+        except BlockingIOError:
+            return number
+        number += 1
