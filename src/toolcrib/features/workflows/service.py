@@ -57,6 +57,10 @@ class Workflows:
         """What starts workflows by itself; opened on first use."""
         return self._lazy_triggers.value
 
+    async def close(self) -> None:
+        """Stop the engine."""
+        await self.runs.close()
+
     async def list(self) -> list[StoredWorkflow]:
         """All workflows by name; a file that cannot be read has its problems."""
         files = await asyncio.to_thread(lambda: list(self.files.all()))
