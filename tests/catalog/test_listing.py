@@ -10,8 +10,8 @@ import pytest
 from toolcrib import plugins
 from toolcrib.catalog.listing import CatalogEntry, by_name, search, servers
 from toolcrib.config.entries import check_name
-from toolcrib.features.clients.paste.parser import understand
-from toolcrib.features.clients.paste.pasted import Install
+from toolcrib.config.paste.parser import understand
+from toolcrib.config.paste.pasted import Install
 
 REFERENCE = {"everything", "filesystem", "memory", "sequential-thinking", "fetch", "git", "time"}
 

@@ -7,8 +7,7 @@ from typing import cast
 import pytest
 
 from toolcrib import plugins
-from toolcrib.features.clients.transfer.drafts import Format
-from toolcrib.features.clients.transfer.sources import FORMATS
+from toolcrib.features.clients.transfer.sources import FORMATS, Format
 
 
 @pytest.mark.parametrize("name", plugins.names(FORMATS))

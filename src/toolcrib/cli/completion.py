@@ -100,13 +100,6 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return [name for name in known if name.startswith(incomplete)]
 
 
-def clients(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The MCP clients whose config files are known."""
-    from toolcrib.features.clients.files.client import client_names
-
-    return [name for name in client_names() if name.startswith(incomplete)]
-
-
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """`SERVER/TOOL` of the last known lists, as rules name them."""
     import sqlite3

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
+from toolcrib.features.clients.results import ClientChanged, ClientEntry, Exported, FoundSource, ImportPlan, KnownClient
 from toolcrib.features.workflows.results.comparison import RunComparison
 from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
@@ -16,9 +17,8 @@ from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
 from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatList, ChatSummary, ChatTools, ChatView, TurnStarted, TurnStopped
 from toolcrib.operations.results.database import DatabaseShown, DecisionsSigned, RefusedDecisions
-from toolcrib.operations.results.gateway import ClientChanged, ClientEntry, KnownClient, ProfileRemoved, ProfileShown, ViewUse
+from toolcrib.operations.results.gateway import ProfileRemoved, ProfileShown, ViewUse
 from toolcrib.operations.results.health import Diagnosis
-from toolcrib.operations.results.imports import Exported, FoundSource, ImportPlan
 from toolcrib.operations.results.installs import CatalogSearch, IncludedChoice, KeptVersion, RolledBack, ServerAdded, ServerInstalled, ServerUpdated, Uninstalled, VersionLook
 from toolcrib.operations.results.models import AnswerEvent, Answered, ChatClosed, ChatInfo, ChatWhole, ModelTried, Models, ReplyTaken
 from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts

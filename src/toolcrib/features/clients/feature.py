@@ -8,5 +8,8 @@ FEATURE = Feature(
     name="clients",
     title="Other MCP programs",
     package="toolcrib.features.clients",
-    docs="clients",
+    docs="connect",
+    operations=("operations.imports", "operations.exports", "operations.connect"),
+    results=("results",),
+    commands={"connect": "commands.connect", "export": "commands.export", "import": "commands.import_"},
 )

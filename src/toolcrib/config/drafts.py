@@ -1,17 +1,22 @@
-"""Servers before they are imported: their entries with open questions, and filling in the answers."""
+"""Servers before they are added: entries with open questions, the document of origin, and the answers."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from toolcrib.features.clients.transfer.references import literal, map_texts, variable_of
-
+Table = tuple[str, ...]
+"""The keys that lead to a table of servers in a file."""
+REACHES = ("command", "url", "httpUrl", "serverUrl", "uri", "package", "module")
+"""Keys by which an entry says how its server is reached."""
 _MARK = re.compile(r"\$\{answer:([^{}]+)\}")
+_TEXTS = ("command", "url", "cwd")
+_MAPPINGS = ("env", "headers")
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -123,13 +128,63 @@ class ServerDraft:
     notes: tuple[str, ...] = ()
 
 
-class Format(Protocol):
-    """A module of `transfer/formats`."""
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A table of servers in a file."""
 
+    host: str
+    file: Path
+    table: Table
+    workspace: Path | None = None
+    """The project that the file belongs to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceContents:
+    """The servers of a source."""
+
+    source: Source
     title: str
+    drafts: tuple[ServerDraft, ...]
+    refused: Mapping[str, str]
+    """Entries that are not imported, and why."""
+    questions: Mapping[str, DraftQuestion] = field(default_factory=dict)
+    digest: str = ""
+    """Of the text, to import exactly what was shown."""
 
-    def matches(self, data: Mapping[str, Any]) -> bool:
-        """Whether a document is of this kind."""
 
-    def read(self, data: Mapping[str, Any], file: Path) -> ServerDraft:
-        """The server; raises `NotAServer`."""
+def as_object(text: str) -> Mapping[str, object] | None:
+    """The JSON object that a text is, or None; only to see what kind of document it may be."""
+    try:
+        found = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def map_texts(entry: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """The entry with every text that may hold references changed."""
+    result = dict(entry)
+    for key in _TEXTS:
+        if isinstance(result.get(key), str):
+            result[key] = change(result[key])
+    if isinstance(result.get("args"), list):
+        result["args"] = [
+            change(argument) if isinstance(argument, str) else argument for argument in result["args"]
+        ]
+    for key in _MAPPINGS:
+        if isinstance(result.get(key), Mapping):
+            pairs = result[key].items()
+            result[key] = {name: change(value) if isinstance(value, str) else value for name, value in pairs}
+    return result
+
+
+def variable_of(secret: str) -> str:
+    """The variable that replaces a secret in other hosts' files: `docs.api-key` is `DOCS_API_KEY`."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", secret).strip("_").upper() or "SECRET"
+    return name if not name[0].isdigit() else f"_{name}"
+
+
+def literal(text: str) -> str:
+    """Text that expansion gives back unchanged."""
+    return text.replace("${", "$${")

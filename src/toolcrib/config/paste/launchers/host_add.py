@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolcrib.features.clients.paste.checks import check_address
-from toolcrib.features.clients.paste.pasted import CommandLine, Entries, Pasted, PastedAddress, PastedDocument
+from toolcrib.config.paste.checks import check_address
+from toolcrib.config.paste.pasted import CommandLine, Entries, Pasted, PastedAddress, PastedDocument
 
 NAMES = ("claude", "codex", "gemini", "code", "code-insiders", "cursor", "fastmcp")
 _KINDS = ("-t", "--transport", "--type")

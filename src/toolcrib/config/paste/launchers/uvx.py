@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.features.clients.paste.pasted import CommandLine, Install, Pasted, pypi_reference, short_name
+from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, pypi_reference, short_name
 
 NAMES = ("uvx", "uv", "pipx")
 _BEFORE = {"uv": ["tool", "run"], "pipx": ["run"], "uvx": []}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.features.clients.paste.pasted import CommandLine, Entries, Pasted, short_name
+from toolcrib.config.paste.pasted import CommandLine, Entries, Pasted, short_name
 
 NAMES = ("docker", "podman", "nerdctl")
 _TAKES_VALUE = frozenset(

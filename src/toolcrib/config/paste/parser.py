@@ -11,9 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolcrib import plugins
-from toolcrib.errors import UsageError
-from toolcrib.features.clients.paste.checks import SCHEME, SCRIPTS, check_address, missing_file
-from toolcrib.features.clients.paste.pasted import (
+from toolcrib.config.paste.checks import SCHEME, SCRIPTS, check_address, missing_file
+from toolcrib.config.paste.pasted import (
     CommandLine,
     Entries,
     Install,
@@ -26,9 +25,10 @@ from toolcrib.features.clients.paste.pasted import (
     read_link,
     short_name,
 )
+from toolcrib.errors import UsageError
 from toolcrib.serverkit.bounded_read import read_bounded_text
 
-LAUNCHERS = "toolcrib.features.clients.paste.launchers"
+LAUNCHERS = "toolcrib.config.paste.launchers"
 OWN_FILE = "toolcrib.json"
 """The entry of a server that runs in its own folder."""
 LARGEST_FILE = 8 * 1024 * 1024

@@ -16,6 +16,7 @@ from toolcrib.errors import ConfigError, Denied
 from toolcrib.features.clients.files.client import McpClient, find_client
 from toolcrib.features.clients.files.file_changes import plan_entries, write_change
 from toolcrib.features.clients.files.gateway import find_user_folders
+from toolcrib.features.clients.results import Exported, ExportedServer
 from toolcrib.features.clients.transfer.dialect import Inexpressible
 from toolcrib.features.clients.transfer.translation import ExportedEntry, write_entry
 from toolcrib.host import Host
@@ -25,7 +26,6 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.results.imports import Exported, ExportedServer
 from toolcrib.servers.transport import LinkContext, find_transport, traits_of
 
 INSTALLED = "It starts the currently installed version: export it again after an update."

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
 from toolcrib.cli.output import label, note, say, show_table
 from toolcrib.cli.proposal import Proposal, describe
@@ -16,10 +15,11 @@ from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
+from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
+    from toolcrib.features.clients.results import FoundSource, ImportPlan, ImportPlanned
     from toolcrib.operations.client import Client
-    from toolcrib.operations.results.imports import FoundSource, ImportPlan, ImportPlanned
 
 Conflicts = Literal["skip", "rename", "replace"]
 _STANDINGS = {"new": "new", "same": "already configured", "differs": "name already used"}
@@ -38,7 +38,7 @@ class Source:
 
 
 @declare("Servers", asks=True)
-@click.argument("source", metavar="[HOST | FILE]", required=False, shell_complete=completion.clients)
+@click.argument("source", metavar="[HOST | FILE]", required=False, shell_complete=client_completion)
 @click.option("--only", multiple=True, metavar="NAME", help="Import only this server; repeatable.")
 @click.option("--from", "host", metavar="HOST", help="Read FILE as a file of this host.")
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.features.clients.paste.pasted import CommandLine, Install, Pasted, npm_reference, short_name
+from toolcrib.config.paste.pasted import CommandLine, Install, Pasted, npm_reference, short_name
 
 NAMES = ("npx", "bunx", "npm", "pnpm", "yarn", "bun", "pnpx")
 _SECOND = {"npm": ("exec", "x"), "pnpm": ("dlx", "exec"), "yarn": ("dlx",), "bun": ("x",)}

@@ -12,13 +12,14 @@ from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
+from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.imports import Exported
+    from toolcrib.features.clients.results import Exported
 
 
 @declare("Servers", asks=True)
-@click.argument("host", shell_complete=completion.clients)
+@click.argument("host", shell_complete=client_completion)
 @click.option(
     "--only",
     multiple=True,

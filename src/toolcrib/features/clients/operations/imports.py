@@ -10,14 +10,21 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from toolcrib.config.contents import SERVERS
+from toolcrib.config.drafts import Source, SourceContents
+from toolcrib.config.paste.pasted import PastedDocument
 from toolcrib.config.secret_detection import looks_secret
 from toolcrib.errors import ConfigError, Denied, MissingSecret, UsageError
 from toolcrib.features.clients.files.client import find_client
 from toolcrib.features.clients.files.gateway import find_user_folders
+from toolcrib.features.clients.results import (
+    FoundSource,
+    ImportPlan,
+    ImportPlanned,
+    ImportQuestion,
+    ImportSource,
+)
 from toolcrib.features.clients.transfer.plan import Action, ConflictChoice, KnownServers, PlannedImport, plan
 from toolcrib.features.clients.transfer.sources import (
-    Source,
-    SourceContents,
     find_sources,
     read_file,
     read_source,
@@ -30,13 +37,6 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.overview import note_import
-from toolcrib.operations.results.imports import (
-    FoundSource,
-    ImportPlan,
-    ImportPlanned,
-    ImportQuestion,
-    ImportSource,
-)
 
 
 @operation(page=True)
@@ -191,6 +191,19 @@ def _read(params: ImportPlanParams, from_page: bool) -> SourceContents:
         return read_file(file, params.host)
     workspace = Path(params.workspace) if params.workspace else None
     return read_source(Source(host=params.host, file=file, table=tuple(params.table), workspace=workspace))
+
+
+def read_document(text: str, file: Path, host: str | None, *, from_page: bool) -> SourceContents:
+    """The servers of a pasted text, or of the file that it names; raises `Denied` for the page."""
+    if file.exists():
+        check_readable(file, from_page=from_page)
+    return read_words(text, file, host)
+
+
+async def plans_of(host: Host, document: PastedDocument, *, from_page: bool) -> list[PlannedImport]:
+    """How each server of a pasted document would be imported."""
+    params = ImportPlanParams(file=str(document.file), host=document.host, text=document.text)
+    return (await planned(host, params, from_page=from_page))[1]
 
 
 def check_readable(file: Path, *, from_page: bool) -> None:

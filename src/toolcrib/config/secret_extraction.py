@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolcrib.config.drafts import secret_name
 from toolcrib.config.secret_detection import is_secret_key, replace_secrets
-from toolcrib.features.clients.transfer.drafts import secret_name
 
 LooksSecret = Callable[[str, str], bool]
 """Whether a value looks like a secret, by its key and by its form."""

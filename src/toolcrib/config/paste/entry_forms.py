@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.features.clients.paste.parser import is_launcher, understand
-from toolcrib.features.clients.paste.pasted import Install
+from toolcrib.config.drafts import REACHES, as_object
+from toolcrib.config.paste.parser import is_launcher, understand
+from toolcrib.config.paste.pasted import Install
 
 
 def as_install(entry: Mapping[str, Any]) -> Install | None:
@@ -25,9 +26,6 @@ def as_install(entry: Mapping[str, Any]) -> Install | None:
 
 def named(text: str, name: str) -> str:
     """A document in which a single entry without a name has one."""
-    # Not at the top: importing knows pasting, and only this one function of pasting knows importing.
-    from toolcrib.features.clients.transfer.sources import REACHES, as_object
-
     entry = as_object(text)
     if entry is None or not any(isinstance(entry.get(key), str) for key in REACHES):
         return text

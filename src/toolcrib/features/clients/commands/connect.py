@@ -20,6 +20,7 @@ from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import ConfigError, UsageError
+from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
     from toolcrib.features.clients.files.client import McpClient
@@ -55,7 +56,7 @@ class WantedEntry:
 
 
 @declare("Host", asks=True)
-@click.argument("client", required=False, shell_complete=completion.clients)
+@click.argument("client", required=False, shell_complete=client_completion)
 @click.option("--print", "only_print", is_flag=True, help="Print the entry; write nothing.")
 @click.option("--remove", is_flag=True, help="Remove the entry.")
 @click.option("--name", default="toolcrib", show_default=True, help="The name of the entry in the client.")
@@ -89,7 +90,7 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a valid name.", hint="Use letters, digits, - and _.")
     if client is None:
-        from toolcrib.cli.client_view import show_clients
+        from toolcrib.features.clients.view import show_clients
 
         show_clients(surface)
         return
@@ -103,9 +104,9 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 
 
 def _prepare(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> WantedEntry:
-    from toolcrib.cli.client_view import warn_about_profile
     from toolcrib.features.clients.files.client import client_name, find_client, snippet
     from toolcrib.features.clients.files.gateway import Address, find_user_folders
+    from toolcrib.features.clients.view import warn_about_profile
 
     client = find_client(name).here(find_user_folders())
     gateway = _gateway(surface, options)

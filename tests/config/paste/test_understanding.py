@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import pytest
 
+from toolcrib.config.paste.parser import begins_command, is_beginning, understand
+from toolcrib.config.paste.pasted import Entries, Install, PastedAddress, PastedDocument, short_name
 from toolcrib.errors import UsageError
-from toolcrib.features.clients.paste.parser import begins_command, is_beginning, understand
-from toolcrib.features.clients.paste.pasted import Entries, Install, PastedAddress, PastedDocument, short_name
 
 HERE = Path("/nowhere")
 FILESYSTEM = "@modelcontextprotocol/server-filesystem"
