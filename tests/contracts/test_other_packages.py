@@ -150,7 +150,7 @@ GROUPS = {
     "toolcrib.operations.checks": "lofts",
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
-    "toolcrib.accounts.providers": "nest",
+    "toolcrib.features.accounts.providers": "nest",
     "toolcrib.features.workflows.nodes": "chirp",
 }
 HOST = """

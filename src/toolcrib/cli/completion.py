@@ -55,13 +55,6 @@ def accounts(context: click.Context, parameter: click.Parameter, incomplete: str
         return []
 
 
-def account_providers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The kinds of accounts."""
-    from toolcrib import plugins
-
-    return [name for name in plugins.names("toolcrib.accounts.providers") if name.startswith(incomplete)]
-
-
 def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """The profiles of the config file, and those of a shared database."""
     home = _home(context)

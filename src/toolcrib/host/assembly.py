@@ -25,7 +25,6 @@ from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
     from toolcrib.host.chat_services import ChatServices
-    from toolcrib.host.sign_ins import SignIns
 
 
 async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
@@ -87,7 +86,6 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
         audit=audit,
         pages=await PageKeys.open(database, clock=clock),
         lazy_chats=Lazy(lambda: _open_chats(host)),
-        lazy_sign_ins=Lazy(_open_sign_ins),
     )
     # Before the database closes, so that calls under way can still be recorded.
     stack.push_async_callback(host.servers.close)
@@ -95,7 +93,6 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
     stack.push_async_callback(host.features.close)
     stack.push_async_callback(host.installs.removals.close)
     stack.push_async_callback(host.installs.setups.close)
-    stack.push_async_callback(_close_sign_ins, host)
     approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
         WaitingChanged()
     )
@@ -108,17 +105,6 @@ def _open_chats(host: Host) -> ChatServices:
     from toolcrib.host.chat_services import open_chat_services
 
     return open_chat_services(host.core, host.toolset.workspace, lambda: len(host.tools()))
-
-
-def _open_sign_ins() -> SignIns:
-    from toolcrib.host.sign_ins import SignIns
-
-    return SignIns()
-
-
-async def _close_sign_ins(host: Host) -> None:
-    if host.lazy_sign_ins.opened is not None:
-        await host.lazy_sign_ins.opened.close()
 
 
 async def _close_chats(host: Host) -> None:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import User
     from toolcrib.host.chat_services import ChatServices
-    from toolcrib.host.sign_ins import SignIns
     from toolcrib.llm.model import Model
     from toolcrib.servers.trial import StepResult, TrialResult
 
@@ -65,7 +64,6 @@ class Host:
     pages: PageKeys = field(repr=False)
     """The browsers that may use the page."""
     lazy_chats: Lazy[ChatServices] = field(repr=False)
-    lazy_sign_ins: Lazy[SignIns] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file is not in effect; None if it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
@@ -90,11 +88,6 @@ class Host:
     def chats(self) -> ChatServices:
         """Models, stored chats and running turns; opened on first use."""
         return self.lazy_chats.value
-
-    @property
-    def sign_ins(self) -> SignIns:
-        """Sign-ins of accounts that wait for the user in a browser."""
-        return self.lazy_sign_ins.value
 
     @property
     def servers(self) -> Pool:

@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
+from toolcrib.features.accounts.results import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, Exported, FoundSource, ImportPlan, KnownClient
 from toolcrib.features.workflows.results.comparison import RunComparison
 from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
-from toolcrib.operations.results.accounts import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, InstallStep, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall

@@ -5,14 +5,14 @@ from __future__ import annotations
 from toolcrib.operations.command import Command, Parameter
 
 SUBJECTS = {
-    "account_add": "toolcrib.operations.accounts",
-    "account_list": "toolcrib.operations.accounts",
-    "account_providers": "toolcrib.operations.accounts",
-    "account_remove": "toolcrib.operations.accounts",
-    "account_sign_in": "toolcrib.operations.accounts",
-    "account_sign_in_cancel": "toolcrib.operations.accounts",
-    "account_sign_in_result": "toolcrib.operations.accounts",
-    "account_test": "toolcrib.operations.accounts",
+    "account_add": "toolcrib.features.accounts.operations",
+    "account_list": "toolcrib.features.accounts.operations",
+    "account_providers": "toolcrib.features.accounts.operations",
+    "account_remove": "toolcrib.features.accounts.operations",
+    "account_sign_in": "toolcrib.features.accounts.operations",
+    "account_sign_in_cancel": "toolcrib.features.accounts.operations",
+    "account_sign_in_result": "toolcrib.features.accounts.operations",
+    "account_test": "toolcrib.features.accounts.operations",
     "add": "toolcrib.operations.entries",
     "admit": "toolcrib.operations.proposals",
     "approval_answer": "toolcrib.operations.approvals",
@@ -302,6 +302,7 @@ COMMANDS = {
     ),
 }
 FEATURE_COMMANDS = {
+    "account": "toolcrib.features.accounts.commands",
     "backup": "toolcrib.features.backup.commands.backup",
     "connect": "toolcrib.features.clients.commands.connect",
     "export": "toolcrib.features.clients.commands.export",

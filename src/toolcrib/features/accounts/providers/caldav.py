@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolcrib.accounts.account import Account, Setting
-from toolcrib.accounts.caldav_servers import find_server, provider_without_caldav
 from toolcrib.accounts.dav import check_server_url, open_dav
 from toolcrib.accounts.dav_discovery import find_home, list_calendars
 from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
 from toolcrib.errors import UsageError
+from toolcrib.features.accounts.caldav_servers import find_server, provider_without_caldav
 
 TITLE = "CalDAV"
 ABOUT = "Calendars on iCloud, Fastmail, Nextcloud, mailbox.org and other CalDAV servers."

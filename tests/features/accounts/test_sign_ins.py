@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from toolcrib.errors import AuthRequired, NotFound, UsageError
-from toolcrib.host import sign_ins as module
-from toolcrib.host.sign_ins import ShowPage, SignIns
+from toolcrib.features.accounts import sign_ins as module
+from toolcrib.features.accounts.sign_ins import ShowPage, SignIns
 
 DEADLINE = 30.0
 PAGE = "https://accounts.example/"

@@ -8,16 +8,16 @@ from typing import Any
 
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.google.access import GoogleAccess
-from toolcrib.accounts.google.client_file import no_client, read_client
 from toolcrib.accounts.google.credentials import GoogleCredentials
 from toolcrib.accounts.google.endpoints import GoogleEndpoints
 from toolcrib.accounts.google.failures import failure_of
-from toolcrib.accounts.google.sign_in import sign_in as sign_in_to_google
 from toolcrib.accounts.google.tokens import revoke as revoke_at_google
 from toolcrib.accounts.google.tokens import without_tokens
 from toolcrib.accounts.provider import AccountCheck, AccountField, Draft, EarlierAccount, OpenPage
 from toolcrib.accounts.selection import services_of
 from toolcrib.errors import UsageError
+from toolcrib.features.accounts.google_client_file import no_client, read_client
+from toolcrib.features.accounts.google_sign_in import sign_in as sign_in_to_google
 from toolcrib.serverkit.context import ToolFailure
 
 TITLE = "Google"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.accounts import mail_discovery
 from toolcrib.accounts.account import Account
-from toolcrib.accounts.mail_discovery import DATA, discover, read_autoconfig
 from toolcrib.accounts.mail_servers import Endpoint, MailServers, read_endpoint
 from toolcrib.accounts.provider import find_provider
 from toolcrib.errors import ConfigError, UsageError
+from toolcrib.features.accounts import mail_discovery
+from toolcrib.features.accounts.mail_discovery import DATA, discover, read_autoconfig
 from toolcrib.serverkit.network import NetworkPolicy
 
 IMAP = find_provider("imap")

@@ -13,7 +13,7 @@ from toolcrib.errors import UsageError
 from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.accounts import AccountFieldShown, AccountProviderShown
+    from toolcrib.features.accounts.results import AccountFieldShown, AccountProviderShown
 
 LARGEST = 64 * 1024
 CLIENT_FILE = "client_file"

@@ -12,8 +12,8 @@ from toolcrib.cli.safe_text import one_line
 from toolcrib.errors import AuthRequired, ToolcribError
 
 if TYPE_CHECKING:
+    from toolcrib.features.accounts.results import AccountAdded, AccountSignInResult
     from toolcrib.operations.client import Client
-    from toolcrib.operations.results.accounts import AccountAdded, AccountSignInResult
 
 POLL = 30.0
 """Seconds that the host holds back its answer while the user signs in."""

@@ -16,8 +16,8 @@ from tests.accounts.google_service import USER, Answer, GoogleService, google_se
 from toolcrib.accounts import Account
 from toolcrib.accounts.google import GoogleCredentials
 from toolcrib.accounts.provider import Draft, EarlierAccount
-from toolcrib.accounts.providers import google as provider
 from toolcrib.errors import AuthRequired, UsageError
+from toolcrib.features.accounts.providers import google as provider
 
 SCOPES = "https://www.googleapis.com/auth/"
 DEADLINE = 30.0

@@ -108,3 +108,8 @@ async def _run(work: SignInWork, show: ShowPage) -> SignInOutcome:
 
 def _cancelled() -> SignInOutcome:
     return SignInOutcome(error=AuthRequired("The sign-in was cancelled.", hint="Start it again."))
+
+
+def open_sign_ins(host: object) -> SignIns:
+    """The service of the feature."""
+    return SignIns()

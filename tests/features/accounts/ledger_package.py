@@ -54,7 +54,7 @@ def create(arguments=(), home=None):
 '''
 MODULES = {"provider": PROVIDER, "server": SERVER}
 POINTS = """
-[toolcrib.accounts.providers]
+[toolcrib.features.accounts.providers]
 ledger = ledgers.provider
 [toolcrib.bundled]
 ledger = ledgers.server

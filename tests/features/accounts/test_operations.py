@@ -13,12 +13,12 @@ import httpx2
 import pytest
 
 from tests.accounts.google_service import USER, Answer, GoogleService, google_service
-from tests.accounts.ledger_package import installed_package
+from tests.features.accounts.ledger_package import installed_package
 from toolcrib import plugins
 from toolcrib.accounts import AccountStore
 from toolcrib.errors import AuthRequired, NotFound, UsageError
+from toolcrib.features.accounts.operations import AccountParams
 from toolcrib.host import Host, open_host
-from toolcrib.operations.accounts import AccountParams
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 
 from toolcrib.accounts.account import Account
-from toolcrib.accounts.mail_discovery import Discovered, discover
 from toolcrib.accounts.mail_servers import SECURITIES, Endpoint, MailServers, is_local, read_endpoint
 from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
 from toolcrib.errors import CallTimeout, UsageError
+from toolcrib.features.accounts.mail_discovery import Discovered, discover
 from toolcrib.serverkit.extras import ensure
 from toolcrib.serverkit.threads import in_thread
 

@@ -6,31 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolcrib import plugins
+from toolcrib.accounts.provider import PROVIDERS
 from toolcrib.cli import completion
-from toolcrib.cli.account_form import read_values
-from toolcrib.cli.account_sign_in import sign_in
 from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import label, mark, note, say, say_exactly, show_table
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import NotFound
+from toolcrib.features.accounts.form import read_values
+from toolcrib.features.accounts.terminal_sign_in import sign_in
 
 if TYPE_CHECKING:
-    from toolcrib.operations.client import Client
-    from toolcrib.operations.results.accounts import (
+    from toolcrib.features.accounts.results import (
         AccountAdded,
         AccountProviderShown,
         AccountShown,
         AccountTested,
     )
+    from toolcrib.operations.client import Client
 
 UNAVAILABLE = 5
 """The exit code if an account does not work."""
 
 
+def _account_providers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The kinds of accounts."""
+    return [name for name in plugins.names(PROVIDERS) if name.startswith(incomplete)]
+
+
 @declare()
-@click.argument("provider", shell_complete=completion.account_providers)
+@click.argument("provider", shell_complete=_account_providers)
 @click.argument("name")
 @click.option("--user", help="Your address or user name.")
 @click.option("--imap", metavar="HOST:PORT", help="The server for reading mail; found by the address.")

@@ -25,10 +25,7 @@ from toolcrib.accounts.provider import (
 from toolcrib.accounts.selection import services_of
 from toolcrib.accounts.store import AccountStore
 from toolcrib.errors import CallTimeout, ConfigError, NotFound, ToolcribError, UsageError
-from toolcrib.host import Host
-from toolcrib.operations.account_servers import check_readiness, servers_for, turn_on
-from toolcrib.operations.operation import OperationParams, operation
-from toolcrib.operations.results.accounts import (
+from toolcrib.features.accounts.results import (
     AccountAdded,
     AccountFieldShown,
     AccountProviderShown,
@@ -39,6 +36,9 @@ from toolcrib.operations.results.accounts import (
     AccountSignInResult,
     AccountTested,
 )
+from toolcrib.features.accounts.servers import check_readiness, servers_for, turn_on
+from toolcrib.host import Host
+from toolcrib.operations.operation import OperationParams, operation
 
 CHECK_TIMEOUT = 90.0
 """Seconds in which a service must be found and answer."""
@@ -104,7 +104,7 @@ async def account_sign_in(host: Host, params: AccountParams) -> AccountSignInPag
         draft = await sign_in(params.name, params.values, show, read_only=params.read_only, earlier=earlier)
         return await _keep(host, provider, params, draft)
 
-    key, url = await host.sign_ins.begin(work)
+    key, url = await host.accounts.begin(work)
     return {"sign_in": key, "url": url}
 
 
@@ -113,7 +113,7 @@ async def account_sign_in_result(
     host: Host, sign_in: str, *, wait: Annotated[float, Field(ge=0, le=60)] = 0.0
 ) -> AccountSignInResult:
     """How a sign-in stands; returns early from `wait` seconds when it ends."""
-    outcome = await host.sign_ins.outcome(sign_in, wait)
+    outcome = await host.accounts.outcome(sign_in, wait)
     answer: AccountSignInResult = {
         "state": "waiting",
         "error": "",
@@ -132,7 +132,7 @@ async def account_sign_in_result(
 @operation(page=True)
 async def account_sign_in_cancel(host: Host, sign_in: str) -> AccountSignInCancelled:
     """End a sign-in that waits for the user."""
-    return {"sign_in": sign_in, "cancelled": await host.sign_ins.cancel(sign_in)}
+    return {"sign_in": sign_in, "cancelled": await host.accounts.cancel(sign_in)}
 
 
 @operation(page=True)
