@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.gateway import catalog, gateway, logs, subscriptions
+from toolcrib.gateway import catalog, gateway, subscriptions
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.http.server import serve_http
 from toolcrib.gateway.methods import resources

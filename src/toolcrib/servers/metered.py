@@ -3,8 +3,8 @@
 What an expected answer costs is free. Everything else (unrequested messages, comments, an event or a header
 without end) is charged, wherever it is spent: in the HTTP library, in the parser or in the receiver.
 
-Answers to our requests are free, because their number is limited by what we asked. Notifications, requests and
-output that is no message are not: a server that floods would delay every other server.
+Answers to our requests are free, because their number is limited by what we asked. Notifications, requests
+and output that is no message are not: a server that floods would delay every other server.
 """
 
 from __future__ import annotations

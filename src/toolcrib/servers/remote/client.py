@@ -3,8 +3,8 @@
 Connecting has a timeout; reading has none, because the caller has one.
 
 The user typed the server's URL, so any address is fine there. Other origins come from the server (its OAuth
-metadata), so they are checked when connecting: public hosts and those of the server's own network are allowed.
-Proxies of the environment are used, except for loopback. TCP keep-alive detects dead connections.
+metadata), so they are checked when connecting: public hosts and those of the server's own network are
+allowed. Proxies of the environment are used, except for loopback. TCP keep-alive detects dead connections.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Turns a start command into one that runs in a sandbox.
 
-The system's programs are readable, and so are the runtimes of languages. Everything else is hidden: the user's home, other top-level folders, Toolcrib's own files. Added to
-that are the entry's folders, those that its arguments name, and a private home.
+The system's programs are readable, and so are the runtimes of languages. Everything else is hidden: the
+user's home, other top-level folders, Toolcrib's own files. Added to that are the entry's folders, those that
+its arguments name, and a private home.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 everything behind the link. Calls may come from any task. The legacy era sends us requests where the modern
 one answers `input_required`; both use the same handlers, so callers see no difference.
 
-The legacy era sends changes unasked; the modern one only on a `subscriptions/listen` stream, which is reopened
-if cut. It replays nothing, so a reopened stream counts as a change of everything it covers.
+The legacy era sends changes unasked; the modern one only on a `subscriptions/listen` stream, which is
+reopened if cut. It replays nothing, so a reopened stream counts as a change of everything it covers.
 """
 
 from __future__ import annotations
