@@ -40,7 +40,7 @@ from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS, Supervisor
 from toolcrib.tools.names import BORDER
-from toolcrib.tools.snapshot import Snapshot
+from toolcrib.tools.registry import Snapshot
 
 Lists = dict[str, list[dict[str, Any]]]
 """Definitions as the server sent them, by kind."""

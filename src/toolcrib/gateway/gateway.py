@@ -27,7 +27,7 @@ from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notifi
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.names import BORDER, PREFIX
-from toolcrib.tools.snapshot import Snapshot, explain_held
+from toolcrib.tools.registry import Snapshot, explain_held
 
 if TYPE_CHECKING:
     from toolcrib.gateway.search import SearchMode
