@@ -133,12 +133,12 @@ class LocalDisk:
         return bool(linked) and not linked.isdisjoint(own_identities(folders))
 
     def any_private_link(self, paths: Sequence[str], project: str) -> bool:
-        from toolcrib.serverkit.private_links import any_private_link
+        from toolcrib.serverkit.secret_places import any_private_link
 
         return any_private_link(paths, project)
 
     def has_linked_private(self, folder: str) -> bool:
-        from toolcrib.serverkit.private_links import has_linked_private
+        from toolcrib.serverkit.secret_places import has_linked_private
 
         return has_linked_private(folder)
 

@@ -22,7 +22,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import ConfigError, Denied, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.ipc import wire
-from toolcrib.ipc.unix_socket import address_of, is_trusted, peer_pid
+from toolcrib.ipc.wire import address_of, is_trusted, peer_pid
 from toolcrib.schema import failures
 from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import HEAVY, is_large, parse_any, weight
