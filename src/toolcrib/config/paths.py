@@ -6,6 +6,7 @@ a host started on the desktop must meet.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -29,6 +30,7 @@ __all__ = [
     "close_to_others",
     "find_paths",
     "make_private",
+    "server_folder",
 ]
 
 logger = logging.getLogger(__name__)
@@ -205,3 +207,11 @@ def _digest(text: str) -> str:
     import hashlib  # only a long path needs it, not every command
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def server_folder(installs: Path, name: str) -> Path:
+    """The folder of a server below those of all servers; unique for any name."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
+    if plain != name:
+        plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+    return installs / plain

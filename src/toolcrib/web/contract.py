@@ -16,10 +16,11 @@ from typing import Any, Literal, get_origin
 
 from pydantic import TypeAdapter
 
-from toolcrib import __version__, plugins
+from toolcrib import plugins
 from toolcrib.operations.operation import Operation
 from toolcrib.operations.registry import operations
 from toolcrib.schema.failures import Failure
+from toolcrib.version import __version__
 from toolcrib.web.access import SignedIn, SignedOut, SignInParams, SignOutParams
 
 FAILURES = {

@@ -15,12 +15,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.config.paths import server_folder
 from toolcrib.errors import SpawnFailed
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.serverkit.sandbox.bubblewrap import is_weaker_for_root
 from toolcrib.serverkit.sandbox.disk import DiskMeter
 from toolcrib.serverkit.sandbox.layout import Layout, State
-from toolcrib.servers.installed import server_folder
 from toolcrib.servers.processes.child import StartCommand, environment_of, find_program, spawn
 from toolcrib.servers.processes.orphans import descendants, signal_group, stat_of
 from toolcrib.servers.sandbox.confine import MEGABYTE, Launch, confine, layout_of

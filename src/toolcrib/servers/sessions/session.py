@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol
 
-from toolcrib import __version__
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, ServerUnavailable, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.serverkit.encoding import MAX_HANDED_ON
@@ -32,6 +31,7 @@ from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnP
 from toolcrib.servers.transport import Inbox, Link
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.telemetry.propagation import carried
+from toolcrib.version import __version__
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -241,7 +241,7 @@ class Session:
 
     async def _too_many_values(self, result: Measured) -> PeerError:
         """The reason; frees the result beside the loop."""
-        from toolcrib.serverkit.large_json import free  # rarely needed
+        from toolcrib.serverkit.encoding import free  # rarely needed
 
         await asyncio.to_thread(free, result)
         return PeerError(
