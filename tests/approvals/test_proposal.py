@@ -11,7 +11,8 @@ from tests.approvals.people import AGENT, ALWAYS, NO, Person, Tools, allowed, ga
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.paths import LocalDisk, PathContext
 from toolcrib.approvals.proposal import LONG, proposed_rule
-from toolcrib.approvals.rule import Rule, rule_words
+from toolcrib.approvals.rule import Rule
+from toolcrib.approvals.rule_text import rule_words
 from toolcrib.schema.tools import ToolCall
 
 LINES = "one\ntwo\n"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.approvals.rule import Pattern, Rule, rule_place, rule_words
+from toolcrib.approvals.rule import Pattern, Rule
+from toolcrib.approvals.rule_text import rule_place, rule_words
 
 
 def test_every_condition_is_named() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcrib.approvals.rule import revealed, rule_text, rule_words
+from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
 from toolcrib.config.hidden import HIDDEN
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.schema.approvals import LIFTS, CallScope, Effect, Lift, Scope

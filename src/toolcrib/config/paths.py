@@ -6,7 +6,6 @@ a host started on the desktop must meet.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -213,5 +212,7 @@ def server_folder(installs: Path, name: str) -> Path:
     """The folder of a server below those of all servers; unique for any name."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
     if plain != name:
+        import hashlib  # few names need it, and every command loads this module
+
         plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
     return installs / plain

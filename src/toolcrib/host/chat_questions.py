@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.approvals.facts import code_argument, shell_argument
-from toolcrib.approvals.rule import HASH_SHOWN, Rule, read_rule, rule_place, rule_words
+from toolcrib.approvals.rule import Rule, read_rule
+from toolcrib.approvals.rule_text import HASH_SHOWN, rule_place, rule_words
 from toolcrib.approvals.verdict import NO_RULE
 from toolcrib.host.call_preview import Exhibit, exhibit
 from toolcrib.schema.tools import Tool

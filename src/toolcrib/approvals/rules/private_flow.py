@@ -41,7 +41,7 @@ def _could_send(call: ToolCall, facts: Facts, *, reads: bool) -> bool:
 
 
 def _reason(call: ToolCall, facts: Facts) -> str:
-    from toolcrib.approvals.rule import revealed  # few calls need it
+    from toolcrib.approvals.rule_text import revealed  # few calls need it
 
     were = "was" if len(facts.read) == 1 else "were"
     told = f"{', '.join(facts.read)} {were} read in this session, and {receiver(call, ours=facts.ours)}."

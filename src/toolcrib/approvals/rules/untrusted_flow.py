@@ -26,7 +26,7 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
 
 
 def _reason(call: ToolCall, facts: Facts, *, reads: bool) -> str:
-    from toolcrib.approvals.rule import revealed  # few calls need it
+    from toolcrib.approvals.rule_text import revealed  # few calls need it
 
     told = f"Untrusted content was read in this session ({', '.join(facts.untrusted)})"
     if facts.private:

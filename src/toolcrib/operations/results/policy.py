@@ -11,7 +11,8 @@ from typing import Any, Literal, NotRequired, cast
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from toolcrib.approvals.rule import Rule, rule_place, rule_words
+from toolcrib.approvals.rule import Rule
+from toolcrib.approvals.rule_text import rule_place, rule_words
 from toolcrib.host import Host
 from toolcrib.operations.results.times import moment
 from toolcrib.schema.tools import Tool
