@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolcrib.loading import lazy_names
+from toolcrib.version import __version__
 
 if TYPE_CHECKING:
     from toolcrib.errors import ToolcribError
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from toolcrib.schema.servers import ServerState, ServerStatus
     from toolcrib.schema.tools import Principal, Tool
     from toolcrib.servers.sessions.handlers import Handlers
-
-__version__ = "0.1.0"
 
 _MODULES = {
     "Handlers": "servers.sessions.handlers",

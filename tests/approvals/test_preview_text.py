@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.approvals.preview_text import preview_text
+from toolcrib.approvals.question import preview_text
 
 
 def test_a_field_of_others_stays_on_its_line_and_controls_no_terminal() -> None:

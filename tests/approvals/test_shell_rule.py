@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.approvals.people import AGENT, NO, Person, Tools, allowed, gate_with
-from toolcrib.approvals import patterns
+from toolcrib.approvals import paths
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.approvals.rule_store import RulesInMemory
@@ -146,7 +146,7 @@ async def test_a_session_without_a_project_is_judged_where_its_commands_run(
 async def test_a_pattern_in_a_folder_with_too_many_entries_asks(
     tools: Tools, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patterns, "MOST_ENTRIES", 20)
+    monkeypatch.setattr(paths, "MOST_ENTRIES", 20)
     for number in range(30):
         (project / "src" / f"{number}.md").touch()
     gate = gate_in(project)

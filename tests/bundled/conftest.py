@@ -15,8 +15,7 @@ import pytest
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.bundled.terminal.sandbox import TEMPORARY
 from toolcrib.serverkit.confined import Roots
-from toolcrib.serverkit.confined.kernel import KernelOpener, available
-from toolcrib.serverkit.confined.walk import Opener, WalkOpener
+from toolcrib.serverkit.confined.walk import KernelOpener, Opener, WalkOpener, available
 from toolcrib.serverkit.server import ToolServer
 
 WAYS: dict[str, Opener] = {"walk": WalkOpener(), **({"openat2": KernelOpener()} if available() else {})}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.gateway import catalog, gateway, logs, subscriptions
+from toolcrib.gateway import catalog, gateway, subscriptions
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.http.server import serve_http
 from toolcrib.gateway.methods import resources
@@ -55,6 +55,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list waits for servers that take long to start or to answer, as they do on a busy machine."""
     monkeypatch.setattr(gateway, "LIST_PATIENCE", 60.0)
     monkeypatch.setattr(gateway, "TOOLS_PATIENCE", 60.0)
-    for module in (catalog, logs, subscriptions):
+    for module in (catalog, gateway, subscriptions):
         monkeypatch.setattr(module, "PATIENCE", 60.0)
     monkeypatch.setattr(resources, "ASK_AROUND", 60.0)

@@ -18,7 +18,8 @@ from tests.bundled.discord.server import GENERAL
 from tests.gateway.speaking import ACCEPT, DEADLINE, META, eventually
 from toolcrib.approvals.question import ApprovalAnswer
 from toolcrib.config.tokens import hash_token, new_token
-from toolcrib.gateway import asking, identity
+from toolcrib.gateway import gateway as gateway_module
+from toolcrib.gateway import identity
 
 __all__ = ["discord", "store"]
 
@@ -295,13 +296,13 @@ async def test_always_stores_the_exact_rule(serve, sent):
 
 
 async def test_a_question_expires(serve, monkeypatch, sent):
-    monkeypatch.setattr(asking, "EXPIRES_AFTER", timedelta(seconds=-1))
+    monkeypatch.setattr(gateway_module, "EXPIRES_AFTER", timedelta(seconds=-1))
     async with reached(serve) as (host, url, http):
         client = Modern(http, url, "b")
         expired = note(await client.call())["id"]
         assert await waiting(host) == []
         assert not await host.approvals.questions.answer(expired, ApprovalAnswer(allow=True))
-        monkeypatch.setattr(asking, "EXPIRES_AFTER", timedelta(hours=1))
+        monkeypatch.setattr(gateway_module, "EXPIRES_AFTER", timedelta(hours=1))
         assert note(await client.call())["id"] != expired
         assert len(await waiting(host)) == 1
     assert sent() == []

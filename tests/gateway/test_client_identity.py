@@ -160,7 +160,7 @@ def test_a_message_of_any_shape_has_a_sender(params):
 
 
 async def test_more_questions_than_anyone_would_answer_are_refused(serve, monkeypatch):
-    monkeypatch.setattr("toolcrib.gateway.asking.MAX_PENDING", 2)
+    monkeypatch.setattr("toolcrib.gateway.gateway.MAX_PENDING", 2)
     async with (
         serve() as (host, url),
         httpx2.AsyncClient(trust_env=False, headers=ACCEPT, timeout=DEADLINE) as http,

@@ -11,7 +11,7 @@ import pytest
 
 from tests.gateway.speaking import DEADLINE, META, connection, eventually, said
 from toolcrib.gateway.http import connection as connections
-from toolcrib.gateway.http.deadline import Deadline
+from toolcrib.gateway.http.connection import Deadline
 
 HOST = b"Host: 127.0.0.1\r\n"
 ERA = b"Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n"

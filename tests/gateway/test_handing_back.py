@@ -13,8 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, META
 from tests.gateway.test_questions import LEGACY
+from toolcrib.gateway.bridge import sign_state
 from toolcrib.gateway.identity import SessionlessClients
-from toolcrib.gateway.request_state import sign_state
 
 pytestmark = pytest.mark.usefixtures("patient")
 

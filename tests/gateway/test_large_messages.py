@@ -24,7 +24,7 @@ from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.identity import session_of
 from toolcrib.gateway.stdio import serve_stdio
-from toolcrib.serverkit.large_json import STRING_STEP, _safe_cut, read_large
+from toolcrib.serverkit.encoding import STRING_STEP, _safe_cut, read_large
 from toolcrib.servers.remote.event_stream import EventStreamReader
 from toolcrib.servers.sessions.codec import Measured
 from toolcrib.tools.limits import cap

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from toolcrib.gateway.list_cache import ListFiles
+from toolcrib.gateway.catalog import ListFiles
 from toolcrib.schema.servers import ServerState
 
 pytestmark = pytest.mark.usefixtures("patient")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.approvals.preview_text import preview_text
+from toolcrib.approvals.question import preview_text
 from toolcrib.host.chat_questions import QuestionWords
 from toolcrib.host.service_preview import (
     LARGEST_PICTURE,

@@ -20,7 +20,7 @@ from toolcrib.errors import ConfigError, ConnectionLost, UnknownServer
 from toolcrib.host import Host, open_host
 from toolcrib.ipc import server as control_server
 from toolcrib.ipc.client import connected
-from toolcrib.ipc.unix_socket import is_trusted, peer_uid
+from toolcrib.ipc.wire import is_trusted, peer_uid
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -11,10 +11,17 @@ from typing import Any
 
 import pytest
 
-from toolcrib.serverkit.confined import kernel
+from toolcrib.serverkit.confined import walk
 from toolcrib.serverkit.confined.changes import rename_by_claim, rename_new, replace_file, system_rename
-from toolcrib.serverkit.confined.kernel import KernelOpener
-from toolcrib.serverkit.confined.walk import FOLDER, LISTING, READING, Escape, WalkOpener, best_opener
+from toolcrib.serverkit.confined.walk import (
+    FOLDER,
+    LISTING,
+    READING,
+    Escape,
+    KernelOpener,
+    WalkOpener,
+    best_opener,
+)
 
 
 @pytest.fixture
@@ -26,9 +33,9 @@ def folder(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def _fresh_choice() -> Iterator[None]:
-    kernel.available.cache_clear()
+    walk.available.cache_clear()
     yield
-    kernel.available.cache_clear()
+    walk.available.cache_clear()
 
 
 def failing_with(code: int) -> Callable[..., int]:
@@ -43,13 +50,13 @@ def failing_with(code: int) -> Callable[..., int]:
 def test_a_system_without_the_call_or_that_forbids_it_gets_the_walk(
     monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    monkeypatch.setattr(kernel, "_openat2", failing_with(code))
+    monkeypatch.setattr(walk, "_openat2", failing_with(code))
     assert isinstance(best_opener(), WalkOpener)
 
 
 @pytest.mark.usefixtures("_fresh_choice")
 def test_a_system_that_does_not_name_its_descriptors_gets_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_names_of", failing_with(errno.ENOENT))
+    monkeypatch.setattr(walk, "_names_of", failing_with(errno.ENOENT))
     assert isinstance(best_opener(), WalkOpener)
 
 
@@ -66,7 +73,7 @@ def test_an_unknown_machine_gets_the_walk(
 def test_a_path_that_changes_while_the_kernel_looks_is_tried_again(
     folder: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, tries = kernel._openat2, []
+    real, tries = walk._openat2, []
 
     def busy(*arguments: Any) -> int:
         tries.append(1)
@@ -74,10 +81,10 @@ def test_a_path_that_changes_while_the_kernel_looks_is_tried_again(
             raise BlockingIOError(errno.EAGAIN, "again")
         return real(*arguments)
 
-    monkeypatch.setattr(kernel, "_openat2", busy)
+    monkeypatch.setattr(walk, "_openat2", busy)
     os.close(KernelOpener().open(folder, [], LISTING)[0])
     assert len(tries) == 5
-    monkeypatch.setattr(kernel, "_openat2", failing_with(errno.EAGAIN))
+    monkeypatch.setattr(walk, "_openat2", failing_with(errno.EAGAIN))
     with pytest.raises(BlockingIOError):
         KernelOpener().open(folder, [], LISTING)
 
@@ -117,7 +124,7 @@ def test_a_moved_folder_is_not_taken_for_one_inside(folder: int, tmp_path: Path)
     """What was opened inside and moved out before it was named is refused."""
     names = [Path("/somewhere").parts, Path("/elsewhere/d").parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "_names_of", lambda _: names.pop(0))
+        patch.setattr(walk, "_names_of", lambda _: names.pop(0))
         (tmp_path / "d").mkdir()
         before = set(Path("/dev/fd").iterdir())
         with pytest.raises(Escape):

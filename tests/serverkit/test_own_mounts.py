@@ -13,8 +13,7 @@ import pytest
 
 from toolcrib.serverkit.confined.roots import Roots
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.own_mounts import contains_mounts
-from toolcrib.serverkit.own_places import claimed
+from toolcrib.serverkit.own_places import claimed, contains_mounts
 
 
 @pytest.fixture

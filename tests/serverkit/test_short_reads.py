@@ -13,7 +13,7 @@ import pytest
 from tests.loop_meter import LIMIT, LoopMeter
 from toolcrib.serverkit.network.client import GuardedTransport
 from toolcrib.serverkit.network.policy import NetworkPolicy
-from toolcrib.servers.remote.routes import RoutedTransport
+from toolcrib.servers.remote.client import RoutedTransport
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s0\r\n\r\n"

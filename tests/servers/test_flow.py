@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.servers.flow import BURST, CALM, SHARE, FlowMeter
+from toolcrib.servers.metered import BURST, CALM, SHARE, FlowMeter
 
 
 class Meter:

@@ -7,8 +7,8 @@ from time import thread_time
 
 import pytest
 
-from toolcrib.servers.flow import BURST
 from toolcrib.servers.metered import (
+    BURST,
     PER_BYTE,
     SLICE,
     ServerShare,

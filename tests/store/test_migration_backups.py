@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import ConfigError
-from toolcrib.store.database import open_database
-from toolcrib.store.migration_backups import KEPT, migration_backups
+from toolcrib.store.database import KEPT, migration_backups, open_database
 from toolcrib.store.migrations import STEPS, migrate
 from toolcrib.store.snapshots import copy_database
 

@@ -18,7 +18,7 @@ from toolcrib.store.audit import AuditLog
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.database import open_database
 from toolcrib.store.migrations import migrate
-from toolcrib.store.postgres.schema import STEPS
+from toolcrib.store.postgres.migrations import STEPS
 from toolcrib.store.tool_history import ToolHistory
 
 COLUMNS = "server, fingerprint, protocol, definitions, saved_at"

@@ -11,7 +11,6 @@ from toolcrib.tools.names import (
     MAX_DIGEST_LENGTH,
     PREFIX,
     is_native_name,
-    is_shortened,
     other_spelling,
     public_name,
 )
@@ -95,7 +94,6 @@ def test_all_short_names_of_letters_and_underscores_are_told_apart() -> None:
 )
 def test_an_ordinary_name_is_both_names_joined(server: str, tool: str, name: str) -> None:
     assert public_name(server, tool) == name
-    assert not is_shortened(server, tool, name)
 
 
 def test_an_extraordinary_name_stays_readable_and_fixed() -> None:
@@ -103,7 +101,6 @@ def test_an_extraordinary_name_stays_readable_and_fixed() -> None:
 
     assert name == public_name("my server", "schöne.Grüße")
     assert re.fullmatch(r"my_server__sch_ne_Gr_e_[0-9a-f]{10}", name)
-    assert is_shortened("my server", "schöne.Grüße", name)
 
 
 def test_a_prefix_takes_its_room_from_the_name() -> None:

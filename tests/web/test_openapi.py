@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolcrib.web.openapi import document
+from toolcrib.web.contract import document
 
 FROZEN = Path(__file__).with_name("openapi.json")
 TEXTS = ("description", "summary")

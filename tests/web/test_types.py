@@ -7,8 +7,7 @@ from pathlib import Path
 
 from toolcrib.operations.operation import operation
 from toolcrib.operations.registry import operations
-from toolcrib.web.contract import contract
-from toolcrib.web.openapi import document
+from toolcrib.web.contract import contract, document
 from toolcrib.web.typescript import typescript
 
 TYPES = Path(__file__).parents[2] / "frontend" / "src" / "api" / "types.ts"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from toolcrib import __version__
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.addresses import policy_for
 from toolcrib.accounts.rate_limits import RateLimits
 from toolcrib.accounts.rest import RestClient, RestFailure, RestReply, RestRequest, RestService, connect
+from toolcrib.version import __version__
 
 
 def open_canvas(

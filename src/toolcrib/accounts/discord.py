@@ -8,12 +8,12 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from toolcrib import __version__
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.addresses import policy_for
 from toolcrib.accounts.rate_limits import RateLimits
 from toolcrib.accounts.rest import RestClient, RestFailure, RestReply, RestRequest, RestService, connect
 from toolcrib.serverkit.visible_text import one_line
+from toolcrib.version import __version__
 
 API = "https://discord.com/api/v10"
 CONTENT_INTENT = (1 << 18) | (1 << 19)

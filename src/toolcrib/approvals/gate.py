@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from toolcrib import plugins
-from toolcrib.approvals import grants
+from toolcrib.approvals import sessions
 from toolcrib.approvals.facts import Facts, PastCall
-from toolcrib.approvals.judging import Case, RuleModule, judge, judge_beside_loop, remember_commands
+from toolcrib.approvals.judging import Case, RuleModule, in_scope, judge, judge_beside_loop, remember_commands
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
 from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
 from toolcrib.approvals.reach import (
@@ -32,7 +32,6 @@ from toolcrib.approvals.reach import (
     source_of,
     what_is_read,
 )
-from toolcrib.approvals.rule_results import in_scope
 from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import SessionState, SessionStates
@@ -365,7 +364,7 @@ class ApprovalGate:
     def _granted(self, call: ToolCall, scope: CallScope, noted: Mapping[str, Any]) -> Decision:
         self._note(call)
         reason = f"The user allowed this in this chat: {scope.label}"
-        return Decision(allowed=True, reason=reason, rule=grants.RULE, noted={**noted, "decision": "allow"})
+        return Decision(allowed=True, reason=reason, rule=sessions.RULE, noted={**noted, "decision": "allow"})
 
     def _decided(self, call: ToolCall, judgement: Judgement, noted: Mapping[str, Any]) -> Decision:
         allowed = judgement.decision == "allow"

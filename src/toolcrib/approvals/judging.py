@@ -10,19 +10,43 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from toolcrib.approvals.facts import Facts, shell_argument
+from toolcrib.approvals.facts import Facts, shell_argument, shell_argument_named
 from toolcrib.approvals.paths import PathContext
 from toolcrib.approvals.reach import brings_outside
 from toolcrib.approvals.rule_match import speaks_of
-from toolcrib.approvals.rule_results import result_of
 from toolcrib.approvals.verdict import conclude
 from toolcrib.schema.approvals import Judgement, Mode, RuleResult
 from toolcrib.schema.tools import ToolCall
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
+    from toolcrib.approvals.sessions import SessionState
+    from toolcrib.schema.tools import Principal
 
 R = TypeVar("R")
+
+
+def result_of(rule: Rule) -> RuleResult:
+    told = rule.why or f"one of your rules says {rule.effect}"
+    # A rule for a whole tool does not answer what a command does; a rule for the command does.
+    # A rule for a folder does not answer for special files in it.
+    firm = rule.effect != "allow" or ((bool(rule.arguments) or rule.closed) and not _roams(rule))
+    return RuleResult(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", firm=firm)
+
+
+def _roams(rule: Rule) -> bool:
+    """Whether the rule is for folders and not for a command."""
+    if shell_argument_named(rule.server, rule.tool) in rule.arguments:
+        return False
+    return any(pattern.under is not None for pattern in rule.arguments.values())
+
+
+def in_scope(rule: Rule, principal: Principal, session: SessionState) -> bool:
+    if rule.scope == "chat":
+        return principal.owns_session and rule.within == principal.session
+    if rule.scope == "project":
+        return bool(session.project) and rule.within == session.project
+    return True
 
 
 class RuleModule(Protocol):

@@ -9,17 +9,71 @@ covered by an allow rule.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import translate
+from glob import has_magic
 from pathlib import Path
 from typing import Any, Protocol
 
 from toolcrib.serverkit.confined.protected import protected_part
 from toolcrib.serverkit.own_places import is_linked, own_identities
 
+MOST_ENTRIES = 5000
+"""Entries of folders that are looked at for one pattern."""
+_ESCAPED = re.compile(r"\[([*?[])\]")
+
 _OF_EACH_PROCESS = ("/proc", "/dev")
 """Their content depends on the process."""
 _MOST_LINKS = 40
+
+
+class _TooMany(Exception):
+    pass
+
+
+def matching(pattern: str) -> list[str] | None:
+    """The paths that an absolute pattern stands for; None if too many entries would have to be looked at.
+
+    A part without wildcards is taken as it is, whether it exists or not.
+    """
+    left = [MOST_ENTRIES]
+    try:
+        return list(_below("", pattern.split("/")[1:], left))
+    except _TooMany:
+        return None
+
+
+def _below(folder: str, parts: Sequence[str], left: list[int]) -> Iterator[str]:
+    if not parts:
+        yield folder or "/"
+        return
+    for name in _matching(folder, parts[0], left):
+        yield from _below(f"{folder}/{name}", parts[1:], left)
+
+
+def _matching(folder: str, part: str, left: list[int]) -> Iterator[str]:
+    plain = _ESCAPED.sub(r"\1", part)
+    if not has_magic(_ESCAPED.sub("", part)):
+        yield plain
+        return
+    wanted, hidden = re.compile(translate(part)), part.startswith(".")
+    for name in _entries(folder or "/", left):
+        if (hidden or not name.startswith(".")) and wanted.match(name):
+            yield name
+
+
+def _entries(folder: str, left: list[int]) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise _TooMany
+                yield entry.name
+    except OSError:
+        return
 
 
 class Disk(Protocol):
@@ -71,7 +125,6 @@ class LocalDisk:
         return Path(path).is_dir()
 
     def matching(self, pattern: str) -> list[str] | None:
-        from toolcrib.approvals.patterns import matching
 
         return matching(pattern)
 
@@ -80,12 +133,12 @@ class LocalDisk:
         return bool(linked) and not linked.isdisjoint(own_identities(folders))
 
     def any_private_link(self, paths: Sequence[str], project: str) -> bool:
-        from toolcrib.serverkit.private_links import any_private_link
+        from toolcrib.serverkit.secret_places import any_private_link
 
         return any_private_link(paths, project)
 
     def has_linked_private(self, folder: str) -> bool:
-        from toolcrib.serverkit.private_links import has_linked_private
+        from toolcrib.serverkit.secret_places import has_linked_private
 
         return has_linked_private(folder)
 

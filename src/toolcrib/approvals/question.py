@@ -9,21 +9,75 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
+from toolcrib.config.hidden import HIDDEN
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.schema.approvals import LIFTS, CallScope, Effect, Lift, Scope
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
 
+_LABELS = {
+    "account": "Account",
+    "sender": "From",
+    "to": "To",
+    "cc": "Cc",
+    "bcc": "Bcc",
+    "subject": "Subject",
+    "title": "Event",
+    "start": "Start",
+    "end": "End",
+    "where": "Where",
+    "attendees": "Invites",
+    "recurrence": "Repeats",
+    "calendar": "Calendar",
+    "channel": "Channel",
+    "mentions": "Mentions",
+    "attachments": "Attached",
+    "application": "Application",
+    "element": "Element",
+}
+
 
 POLL = 1.0
 """Seconds between checks: an answer may come from another process."""
+
+
+def preview_text(preview: Mapping[str, Any]) -> str:
+    """One line for each field, then the text itself; hidden characters are escaped."""
+    return "\n".join(_lines(preview))
+
+
+def _lines(preview: Mapping[str, Any]) -> Iterator[str]:
+    labels = {**_LABELS, "title": "Window"} if preview.get("kind") == "screen" else _LABELS
+    for key, label in labels.items():
+        shown = _value(preview.get(key))
+        if shown:
+            yield f"{label}: {_revealed(shown)}"
+    if preview.get("attendees") and isinstance(preview.get("notify"), bool):
+        yield f"Notifies them: {'yes' if preview['notify'] else 'no'}"
+    text = preview.get("text")
+    if isinstance(text, str) and text:
+        yield ""
+        yield from (_revealed(line) for line in text.splitlines())
+
+
+def _revealed(text: str) -> str:
+    """One line: a line break within a field could imitate another field."""
+    return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(_value, value)))
+    if isinstance(value, Mapping):
+        return str(value.get("name", ""))
+    return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +120,6 @@ class CallQuestion:
         call = f"{self.tool} {revealed(json.dumps(dict(self.arguments), ensure_ascii=False, indent=2))}"
         if self.preview is None:
             return call
-        from toolcrib.approvals.preview_text import preview_text  # few questions have one
 
         return f"{call}\n{preview_text(self.preview)}"
 

@@ -7,20 +7,58 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolcrib.approvals.grants import Grants
 from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.question import Asker
-from toolcrib.schema.approvals import Lift, Mode
+from toolcrib.approvals.verdict import FLOW, OUTGOING
+from toolcrib.schema.approvals import CallScope, Judgement, Lift, Mode
 from toolcrib.schema.tools import Principal, Tool
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
+
+RULE = "granted"
+"""The name under which calls that a grant allows are recorded."""
+MOST_KEPT = 1_000
+_UNKNOWN = "What it would act on could not be read."
 
 MOST_SESSIONS = 10_000
 """A gateway has many sessions; the least recently used one is dropped."""
 
 _MOST_NAMED = 8
 _MOST_SHOWN = 3
+
+
+@dataclass
+class Grants:
+    """The scopes that the user has allowed, by key."""
+
+    _kept: dict[str, bool] = field(default_factory=dict)
+    """Whether untrusted content may cause calls of the scope too."""
+
+    def add(self, scope: CallScope, *, untrusted: bool) -> None:
+        """Allow a scope; `untrusted` if the user decided knowing of untrusted content."""
+        if not scope.key:
+            return
+        known = self._kept.pop(scope.key, False)
+        self._kept[scope.key] = untrusted or known
+        if len(self._kept) > MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
+
+    def cover(self, scope: CallScope, judgement: Judgement, mode: Mode) -> bool:
+        """Whether a call that would be asked about was allowed with its scope.
+
+        Other rules that ask, and the mode that always asks, still do.
+        """
+        if mode == "always" or scope.key not in self._kept:
+            return False
+        if judgement.flow:
+            return self._kept[scope.key]
+        return judgement.rule in (None, FLOW, OUTGOING)
+
+
+def unknown_scope(name: str) -> CallScope:
+    """For a call whose tool could not say what it acts on: each one needs its own approval."""
+    return CallScope(key="", label=f"Run {name}", reason=_UNKNOWN)
 
 
 @dataclass(eq=False)

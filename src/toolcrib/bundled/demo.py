@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import Annotated, Any
 
-from toolcrib import __version__
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import text_result
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.stdio import serve
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.demo

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import click
 
-from toolcrib import __version__
 from toolcrib.cli.declare import shared_options
 from toolcrib.cli.error_report import report
 from toolcrib.cli.group import ProgramGroup
 from toolcrib.cli.streams import OutputFailed, mute, prepare_streams
+from toolcrib.version import __version__
 
 PROGRAM = "toolcrib"
 HELP = """Runs and monitors MCP servers, and offers their tools to AI agents.

@@ -19,7 +19,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from toolcrib import __version__
 from toolcrib.cli.commands.servers import reason
 from toolcrib.cli.foreground import Ending
 from toolcrib.cli.output import state_colour
@@ -29,6 +28,7 @@ from toolcrib.host import Host
 from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event
 from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.version import __version__
 from toolcrib.web.serving import Served
 
 TICK = 1.0

@@ -7,7 +7,6 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from toolcrib import __version__
 from toolcrib.cli.commands.servers import describe
 from toolcrib.cli.output import as_json, say, say_exactly
 from toolcrib.cli.streams import OutputFailed, mute
@@ -15,6 +14,7 @@ from toolcrib.host import Host
 from toolcrib.operations.results.servers import server_json
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved, ToolsChanged
 from toolcrib.tasks import cancel_and_wait
+from toolcrib.version import __version__
 from toolcrib.web.serving import Served
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "close_to_others",
     "find_paths",
     "make_private",
+    "server_folder",
 ]
 
 logger = logging.getLogger(__name__)
@@ -205,3 +206,13 @@ def _digest(text: str) -> str:
     import hashlib  # only a long path needs it, not every command
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def server_folder(installs: Path, name: str) -> Path:
+    """The folder of a server below those of all servers; unique for any name."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
+    if plain != name:
+        import hashlib  # few names need it, and every command loads this module
+
+        plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+    return installs / plain

@@ -4,20 +4,30 @@ A legacy client gets them on the stream of its call. A modern one gets `input_re
 repeats the call with its input. Requests of a modern server are passed on to such a client unchanged, and
 nothing is kept here. The call to a legacy server waits here for the client to come back; its request state is
 then a random key, valid once, for the same call of the same client.
+
+Request state of servers that clients carry is signed: it names the server, and is valid for one purpose only.
+Only a key is kept here, so a client may come back at any time and as often as the server allows. The key, and
+with it every state, ends with the process. Gateways on a shared database have one key, so that a client may
+come back to any of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from pydantic_core import from_json
+
 from toolcrib.errors import PeerError, UsageError
-from toolcrib.gateway.request_state import sign_state, verify_state
 from toolcrib.gateway.wire import Wire
 from toolcrib.schema.tools import Principal, ToolResult
+from toolcrib.serverkit.encoding import encode
 from toolcrib.serverkit.protocol import (
     CLIENT_CAPABILITIES,
     CLIENT_INFO,
@@ -30,6 +40,8 @@ from toolcrib.serverkit.protocol import (
 )
 from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.handlers import Handlers, Hook
+
+_PREFIX = "toolcrib."
 
 MAX_WAITING = 256
 WAIT_SECONDS = 600.0
@@ -45,6 +57,41 @@ CAPABILITY_OF = {
     "elicitation/create": "elicitation",
     "roots/list": "roots",
 }
+
+
+def is_signed(state: Any) -> bool:
+    """True if it looks like one of ours."""
+    return isinstance(state, str) and state.startswith(_PREFIX)
+
+
+def sign_state(server: str, state: Any, purpose: str) -> str:
+    """A server's state as the client carries it."""
+    content = base64.urlsafe_b64encode(encode([server, state])).decode()
+    return f"{_PREFIX}{content}.{_signature(content, purpose)}"
+
+
+def verify_state(signed: Any, purpose: str) -> tuple[str, Any]:
+    """The server and its state; raises `UsageError` if it was altered or is for another purpose."""
+    if is_signed(signed):
+        content, _, signature = signed.removeprefix(_PREFIX).partition(".")
+        if hmac.compare_digest(_signature(content, purpose).encode(), signature.encode("utf-8", "replace")):
+            server, state = from_json(base64.urlsafe_b64decode(content))
+            return server, state
+    raise UsageError("This requestState is unknown or has expired.")
+
+
+def _signature(content: str, purpose: str) -> str:
+    text = f"{content}.{purpose}".encode("utf-8", "surrogatepass")
+    return hmac.new(_keys[0], text, hashlib.sha256).hexdigest()
+
+
+def use_key(key: bytes) -> None:
+    """Sign with the key of the shared database from now on."""
+    _keys[:] = [key]
+
+
+_keys = [secrets.token_bytes(32)]
+"""The one key of this process."""
 
 
 class CallingClient(Protocol):

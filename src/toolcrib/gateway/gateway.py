@@ -1,37 +1,61 @@
-"""One gateway: a host seen through a profile, and the clients that want to know of changes."""
+"""One gateway: a host seen through a profile, and the clients that want to know of changes.
+
+Approval questions about a call are asked in the client if it can show a form, else on the page. A client is
+never left waiting: if nobody answers soon, its call fails as pending, the question stays for an hour, and the
+next identical call of the same client takes the answer. Whether the user or the program behind the client
+answers a form cannot be seen, so such an answer is for one call only.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
-from toolcrib.gateway.asking import ClientAsker
-from toolcrib.gateway.bridge import WaitingCalls
-from toolcrib.gateway.catalog import Catalog
+from toolcrib.approvals.gate import GATEWAY
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.errors import ApprovalPending, PeerError, ServerNotReady, ToolcribError, UnknownTool
+from toolcrib.events import Bus
+from toolcrib.gateway.bridge import WAIT_SECONDS, RelayedCall, WaitingCalls, use_key
+from toolcrib.gateway.catalog import Catalog, ListFiles, ToolListCache
 from toolcrib.gateway.definitions import Definition, Kind, PlainNames
-from toolcrib.gateway.list_cache import ListFiles, ToolListCache
-from toolcrib.gateway.logs import Logs
-from toolcrib.gateway.profile import Profile
-from toolcrib.gateway.request_state import use_key
+from toolcrib.gateway.profile import Profile, approvals_of
 from toolcrib.gateway.subscriptions import UPDATED, ResourceSubscriptions
 from toolcrib.gateway.wire import Channel
 from toolcrib.host import Host
 from toolcrib.schema.events import Event, ServerChanged, ServerNoticed, ServerRemoved, ToolsChanged
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import Principal, Tool
+from toolcrib.serverkit.context import LOG_LEVELS
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
+from toolcrib.servers.sessions.caller_context import relayed_client
+from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.names import BORDER, PREFIX
-from toolcrib.tools.snapshot import Snapshot, explain_held
+from toolcrib.tools.registry import Snapshot, explain_held
 
 if TYPE_CHECKING:
     from toolcrib.gateway.search import SearchMode
+
+EXPIRES_AFTER = timedelta(hours=1)
+MAX_PENDING = 32
+"""Unanswered questions of one client; further calls that need approval are refused."""
+REPORT_EVERY = 5.0
+"""Seconds between two notifications of progress."""
+_NAMELESS = (
+    "no one answered in time, and a client that does not name itself (clientInfo) gets no later answer"
+)
+_FORM = {
+    "type": "object",
+    "properties": {"decision": {"type": "string", "title": "This call", "enum": ["allow once", "deny"]}},
+    "required": ["decision"],
+}
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +65,108 @@ TOOLS_PATIENCE = 10.0
 """Seconds that the first list of tools waits for servers that were never listed before."""
 CHANGE_PAUSE = 0.1
 """Seconds in which changes of a list are combined into one notification."""
+
+PATIENCE = 2.0
+_SEVERITY: dict[str, int] = {level: number for number, level in enumerate(LOG_LEVELS)}
+_INFO = _SEVERITY["info"]
+
+
+class ClientAsker:
+    """Asks about the call of the client that the current task works for."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._pending: dict[Principal, set[str]] = {}
+        """Questions of clients with a session, by id."""
+
+    @classmethod
+    def of(cls, host: Host) -> ClientAsker:
+        """The one of this host, for all its views."""
+        known = host.approvals.policy.askers.get(GATEWAY)
+        if not isinstance(known, cls):
+            host.approvals.policy.askers[GATEWAY] = known = cls(host)
+        return known
+
+    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        """Raises `ApprovalPending` if nobody answers soon."""
+        call = relayed_client.get()
+        if not isinstance(call, RelayedCall) or _whose(call.principal) != (
+            question.principal,
+            question.session,
+        ):
+            return ApprovalAnswer(allow=False, message="its client is not known")
+        how = approvals_of(self._host.settings, question.principal.partition(":")[2])
+        if how == "client" and call.can_elicit:
+            answer = await _ask_client(call, question)
+            if answer is not None:
+                return answer
+        return await self._ask_page(call, question)
+
+    async def end_session(self, principal: Principal) -> None:
+        """Withdraw the questions of a client whose session ended, because no call can take the answers."""
+        for question in self._pending.pop(principal, ()):
+            await self._host.approvals.questions.withdraw(question)
+
+    async def _ask_page(self, call: RelayedCall, question: CallQuestion) -> ApprovalAnswer:
+        core, questions = self._host.core, self._host.approvals.questions
+        if await self._has_many(question):
+            return ApprovalAnswer(
+                allow=False, message=f"{MAX_PENDING} calls of this client wait for approval"
+            )
+        question = replace(question, expires=core.clock.now() + EXPIRES_AFTER)
+        left = self._host.settings.gateway.approval_wait
+        for turn in itertools.count():
+            call.report(turn / 1000, f"Waiting for approval of {question.tool}.")
+            answer = await questions.answer_within(question, min(left, REPORT_EVERY))
+            if answer is not None:
+                return answer
+            left -= REPORT_EVERY
+            if left <= 0:
+                break
+        if call.principal.identity == "anonymous":
+            await questions.withdraw(question.id)
+            return ApprovalAnswer(allow=False, message=_NAMELESS)
+        stored = await questions.requests.put(question)  # another call may have taken the answer to it
+        if call.principal.owns_session:
+            self._pending.setdefault(call.principal, set()).add(stored)
+        page = self._host.pages.address
+        place = f"at {page} (Activity, Waiting) or " if page else ""
+        raise ApprovalPending(
+            f"Waiting for approval: {question.tool} was not run.",
+            question=stored,
+            hint=f"Approve it {place}with `toolcrib approvals allow {stored}`,"
+            " then call again with the same arguments.",
+        )
+
+    async def _has_many(self, question: CallQuestion) -> bool:
+        waiting = [request.question for request in await self._host.approvals.questions.requests.waiting()]
+        whose = (question.principal, question.session)
+        return sum((asked["principal"], asked["session"]) == whose for asked in waiting) >= MAX_PENDING
+
+
+def _whose(principal: Principal) -> tuple[str, str | None]:
+    return principal.name, principal.session
+
+
+async def _ask_client(call: RelayedCall, question: CallQuestion) -> ApprovalAnswer | None:
+    """The answer of the client's user; None if the client refuses to ask."""
+    reasons = " ".join(question.reasons)
+    params: dict[str, Any] = {
+        "message": f"Allow this call of {question.tool}? {reasons}\n\n{question.call_text}",
+        "requestedSchema": _FORM,
+    }
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            reply = await call.ask("elicitation/create", params)
+    except PeerError:
+        return None
+    except TimeoutError:
+        return ApprovalAnswer(allow=False, message="no one answered in time")
+    content = reply.get("content")
+    said = content.get("decision") if isinstance(content, dict) else None
+    if reply.get("action") == "accept" and said == "allow once":
+        return ApprovalAnswer(allow=True, message="answered in the client")
+    return ApprovalAnswer(allow=False, message="the client's user did not allow it")
 
 
 class Gateway:
@@ -340,3 +466,69 @@ def _hint(status: ServerStatus) -> str:
     if status.state in HOPELESS:
         return status.hint or f"`toolcrib start {status.name}` starts it again."
     return "Try again shortly."
+
+
+class Logs:
+    """The running calls by server, and the log level that servers were asked for."""
+
+    def __init__(self, events: Bus[Event]) -> None:
+        self.events = events
+        self._calls: dict[str, set[RelayedCall]] = {}
+        self._asked: int | None = None
+        """The level that servers of the legacy era were set to; each client gets what it wants of that."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def join(self, server: str | None, call: RelayedCall) -> set[RelayedCall]:
+        """Send the server's messages to the client of the call, until the call is removed from the returned
+        set."""
+        if server is None:
+            return set()
+        calls = self._calls.get(server)
+        if calls is None:
+            calls = self._calls[server] = set()
+        calls.add(call)
+        return calls
+
+    async def catch_up(self, call: RelayedCall) -> None:
+        """Wait for messages sent right before the result: they come as events, one loop iteration later."""
+        if self.events.behind and call.log_level is not None:
+            await asyncio.sleep(0)
+
+    def forward(self, server: str, params: dict[str, Any]) -> None:
+        level = params.get("level")
+        severity = _SEVERITY.get(level) if isinstance(level, str) else None
+        if severity is None:
+            return  # invalid
+        for call in tuple(self._calls.get(server, ())):
+            wanted = call.log_level
+            if wanted is not None and severity >= _SEVERITY[wanted]:
+                call.wire.notify(notification("notifications/message", params))
+
+    async def set_level(self, level: str, sessions: Iterable[Session]) -> None:
+        """A client wants messages from this level on; servers are set to it if they are set to a higher
+        one."""
+        wanted = min(_SEVERITY[level], _INFO)
+        if self._asked is not None and self._asked <= wanted:
+            return
+        self._asked = wanted
+        await asyncio.gather(*(self._ask(session) for session in sessions))
+
+    def opened(self, session: Session) -> None:
+        """A server has started."""
+        if self._asked is not None and session.offers("logging"):
+            task = asyncio.create_task(self._ask(session))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Cancel requests to servers."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _ask(self, session: Session) -> None:
+        if session.agreement.era == "modern" or self._asked is None:
+            return  # in the modern era, each request sets it
+        with contextlib.suppress(ToolcribError):
+            level = LOG_LEVELS[self._asked]
+            await session.request("logging/setLevel", {"level": level}, timeout=PATIENCE)

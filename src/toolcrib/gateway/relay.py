@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from toolcrib.errors import PeerError, ToolcribError, UsageError
-from toolcrib.gateway.bridge import RelayedCall
+from toolcrib.gateway.bridge import RelayedCall, is_signed
 from toolcrib.gateway.client import GatewayClient
-from toolcrib.gateway.request_state import is_signed
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO, Refusal, Request
 from toolcrib.servers.sessions.caller_context import relayed_client

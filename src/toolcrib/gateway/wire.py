@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from pydantic_core import to_json
 
-from toolcrib import __version__
 from toolcrib.errors import ConnectionLost, PeerError
 from toolcrib.serverkit.encoding import HEAVY, encode_heavy_message, encode_message, weight
 from toolcrib.serverkit.encoding import encode as encode_json
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, SERVER_INFO, Message
+from toolcrib.version import __version__
 
 INFO = {"name": "toolcrib", "version": __version__}
 

@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolcrib.approvals.grants import unknown_scope
+from toolcrib.approvals.sessions import unknown_scope
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.approvals import CallScope
 from toolcrib.schema.tools import ToolCall

@@ -16,7 +16,7 @@ from typing import Any
 from toolcrib.config.paths import Paths
 from toolcrib.errors import ConnectionLost, NoHost, ResultTooLarge, ToolcribError
 from toolcrib.ipc import wire
-from toolcrib.ipc.unix_socket import address_of, is_trusted
+from toolcrib.ipc.wire import address_of, is_trusted
 
 OnEvent = Callable[[Any], None]
 

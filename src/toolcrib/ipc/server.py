@@ -17,16 +17,16 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolcrib import __version__
 from toolcrib.config.paths import Paths
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import ConfigError, Denied, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.ipc import wire
-from toolcrib.ipc.unix_socket import address_of, is_trusted, peer_pid
+from toolcrib.ipc.wire import address_of, is_trusted, peer_pid
 from toolcrib.schema import failures
 from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import HEAVY, is_large, parse_any, weight
 from toolcrib.servers.processes.origin import runs_in_sandbox
+from toolcrib.version import __version__
 
 logger = logging.getLogger(__name__)
 
@@ -244,7 +244,7 @@ async def _parsed(line: bytes) -> dict[str, Any]:
 async def _encoded(message: dict[str, Any]) -> bytes:
     if weight(message) <= HEAVY:
         return wire.encode(message)
-    from toolcrib.serverkit.large_json import encode_large  # rarely needed
+    from toolcrib.serverkit.encoding import encode_large  # rarely needed
 
     return await asyncio.to_thread(encode_large, message, wire.encode_value, b"\n")
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from toolcrib import __version__
 from toolcrib.config.aliases import canonical
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.config.secret_detection import without_secrets
@@ -45,6 +44,7 @@ from toolcrib.schema.tools import Tool
 from toolcrib.servers.transport import traits_of
 from toolcrib.store.audit_search import ServerHours, call_hours
 from toolcrib.store.turn_usage import sums
+from toolcrib.version import __version__
 
 
 @operation(page=True, needs=EVERYTHING)

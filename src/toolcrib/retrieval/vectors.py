@@ -57,12 +57,12 @@ class Vectors:
         return row < len(self._known) and bool(self._known[row])
 
     def known(self, size: int) -> Flags:
-        """Whether each of the first `count` rows has a vector."""
+        """Whether each of the first `size` rows has a vector."""
         self._grow(size)
         return self._known[:size]
 
     def dense(self, part: QueryVectors, size: int) -> Floats:
-        """The similarity of each of the first `count` rows to a question; 0 without a vector."""
+        """The similarity of each of the first `size` rows to a question; 0 without a vector."""
         import numpy as np
 
         self._grow(size)

@@ -11,7 +11,7 @@ from toolcrib.clock import Clock
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ToolcribError
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.processes.termination import memory_of_group
-from toolcrib.servers.sessions.request import OnProgress
+from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
 
 CHECK_TIMEOUT = 10.0

@@ -6,12 +6,11 @@ arguments, with absolute paths. Starting a server only reads that file; it never
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.config.paths import server_folder
 from toolcrib.config.sections import Section, named_texts, text, texts
 from toolcrib.errors import ConfigError
 from toolcrib.servers.transport import LinkContext
@@ -47,14 +46,6 @@ def joined(spec: InstalledSpec, installed: stdio.Spec) -> stdio.Spec:
         env={**installed.env, **spec.env},
         cwd=spec.cwd or installed.cwd,
     )
-
-
-def server_folder(installs: Path, name: str) -> Path:
-    """The folder of a server's versions; unique for any name."""
-    plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:60]
-    if plain != name:
-        plain = f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
-    return installs / plain
 
 
 def not_installed(server: str, what: str) -> ConfigError:

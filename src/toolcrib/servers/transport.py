@@ -116,13 +116,6 @@ class MeteredLink(Link, Protocol):
         """For how many seconds the server has been read slowly; 0 if it does not send too much."""
 
 
-class PromptLink(Link, Protocol):
-    """A link that can often send without waiting, which needs no timeout."""
-
-    def post(self, message: Message) -> bool:
-        """Send at once; returns False, sending nothing, if that would mean waiting."""
-
-
 class Inbox(Protocol):
     """Receives messages from a link; the methods must not block."""
 

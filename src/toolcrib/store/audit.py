@@ -24,11 +24,15 @@ from typing import Any, Self, TypeVar
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import DatabaseError
 from toolcrib.schema.tools import CallRecord, Outcome
-from toolcrib.store.audit_expiry import delete_expired
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.work_queue import BEHIND_BUSY_SECONDS, BRIEF_SECONDS, Database, is_lock, may_pass
 from toolcrib.tasks import cancel_and_wait
+
+JUMP = timedelta(days=30)
+"""A longer gap without records may be a wrong clock: nothing is deleted until the same time has passed."""
+AT_ONCE = 5000
+LAST_ID = 2**63 - 1
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +64,41 @@ _ROWS_AT_ONCE = 128
 """Rows of one statement, or half of that, a quarter and so on, so that SQLite caches each statement. Single
 rows made the writer and the event loop compete for the interpreter's lock, which cost a call more than
 the writing."""
+
+
+async def delete_expired(database: Database, now: datetime, age: timedelta) -> int:
+    """Returns the number of deleted records."""
+    if await database.run(partial(_is_after_jump, to_stored(now - JUMP), to_stored(now))):
+        return 0
+    oldest = to_stored(now - age)
+    border = await database.run(partial(_first_kept, oldest, to_stored(now)))
+    gone = 0
+    while deleted := await database.run(partial(_delete_before, oldest, border)):
+        # In portions, so that new records can be written in between.
+        gone += deleted
+    return gone
+
+
+def _is_after_jump(before: int, now: int, connection: Connection) -> bool:
+    """Whether the records newer than `before` follow a gap, as after a jump of the clock."""
+    statement = "SELECT max(time) FROM calls WHERE time < ?"
+    (last,) = connection.execute(statement, (before,)).fetchone()
+    if last is None:
+        return False
+    (following,) = connection.execute("SELECT min(time) FROM calls WHERE time > ?", (last,)).fetchone()
+    return bool(min(now, following if following is not None else now) - last > now - before)
+
+
+def _first_kept(oldest: int, now: int, connection: Connection) -> int:
+    """The first record that is not expired: those written after it are newer, whatever their time says."""
+    statement = "SELECT id FROM calls WHERE time >= ? AND time <= ? ORDER BY id LIMIT 1"
+    found = connection.execute(statement, (oldest, now)).fetchone()
+    return LAST_ID if found is None else int(found[0])
+
+
+def _delete_before(oldest: int, border: int, connection: Connection) -> int:
+    statement = "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE time < ? AND id < ? LIMIT ?)"
+    return connection.execute(statement, (oldest, border, AT_ONCE)).rowcount
 
 
 class AuditLog:

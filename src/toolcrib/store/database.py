@@ -1,7 +1,8 @@
 """One SQLite file, or PostgreSQL if the crib is shared; opened here, used through `Database`.
 
 SQLite: write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a
-power cut at most the last moments. Several processes may share the file.
+power cut at most the last moments. Several processes may share the file. It is copied before its schema is
+changed, and the last three copies are kept.
 """
 
 from __future__ import annotations
@@ -14,18 +15,26 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from toolcrib.config.database_key import Signer
+from toolcrib.config.paths import make_private
+from toolcrib.config.safe_files import exclusive
 from toolcrib.errors import ConfigError
 from toolcrib.schema.system_failures import database_failure, hint_for
 from toolcrib.store import incidents
 from toolcrib.store.connection import Connection, transact
-from toolcrib.store.migration_backups import migrate_safely
+from toolcrib.store.migrations import STEPS, migrate
 from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, Database, Engine, is_lock
+
+FOLDER = "backups"
+KEPT = 3
+PATIENCE = 600.0
+"""Seconds to wait for another process that copies and migrates the same file."""
 
 __all__ = ["Database", "is_foreign", "is_lock", "open_database", "transact"]
 
@@ -40,6 +49,57 @@ LOOK_AGAIN = 5.0
 """Seconds between attempts to restore a database that was deleted."""
 _WITHOUT = " It has no rules, trust, chats and records of the one before."
 _BRIEFLY = f"PRAGMA busy_timeout = {int(BRIEF_SECONDS * 1000)}"
+
+
+def migrate_safely(connection: sqlite3.Connection, file: Path) -> None:
+    """Apply missing steps, after a copy of a file that has data; raises `ConfigError` or `sqlite3.Error`."""
+    if not _has_older_schema(connection):
+        migrate(connection)
+        return
+    with exclusive(file, PATIENCE):
+        if _has_older_schema(connection):
+            _back_up(file, _version(connection))
+        migrate(connection)
+
+
+def migration_backups(file: Path) -> list[Path]:
+    """The copies of a database, oldest first."""
+    return sorted((file.parent / FOLDER).glob(f"{file.stem}-v*-*{file.suffix}"), key=_stamp)
+
+
+def _has_older_schema(connection: sqlite3.Connection) -> bool:
+    return 0 < _version(connection) < len(STEPS)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _back_up(file: Path, version: int) -> None:
+    from toolcrib.store.snapshots import copy_database  # most starts change no schema
+
+    folder = file.parent / FOLDER
+    make_private(folder)
+    copy = folder / f"{file.stem}-v{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}{file.suffix}"
+    unfinished = copy.with_name(f".{copy.name}.part")
+    try:
+        copy_database(file, unfinished)
+        unfinished.replace(copy)
+    except (OSError, sqlite3.Error) as error:
+        unfinished.unlink(missing_ok=True)
+        raise ConfigError(
+            f"The database {file} needs a new schema, and cannot be copied to {folder} first: {error}.",
+            hint="Nothing was changed. Free as much disk space as the database takes, and try again.",
+        ) from error
+    logger.info("database copied before its schema changes", extra={"copy": str(copy)})
+    for old in migration_backups(file)[:-KEPT]:
+        with suppress(OSError):
+            old.unlink()
+
+
+def _stamp(file: Path) -> str:
+    return file.stem.rpartition("-")[2]
 
 
 class SqliteFile:

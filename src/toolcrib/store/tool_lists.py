@@ -40,9 +40,6 @@ class ToolLists:
         """Read all lists; one that is damaged, or that no host stored, is ignored."""
         return cls(database, await database.run(partial(_read_all, database.decisions)))
 
-    def load_all(self) -> dict[str, CachedTools]:
-        return dict(self._lists)
-
     def load(self, server: str, fingerprint: str) -> CachedTools | None:
         """The last list of a server, if listed under the same entry."""
         tools = self._lists.get(server)
@@ -96,7 +93,7 @@ def _read_list(text: str) -> list[Any]:
     if len(text) < _LONG:
         value = json.loads(text)
     else:
-        from toolcrib.serverkit.large_json import read_large  # rarely needed
+        from toolcrib.serverkit.encoding import read_large  # rarely needed
 
         value, _ = read_large(text.encode("utf-8", "surrogatepass"))
     return value if isinstance(value, list) else []

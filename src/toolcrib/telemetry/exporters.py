@@ -19,8 +19,8 @@ from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from toolcrib import __version__
 from toolcrib.telemetry.instruments import Instruments
+from toolcrib.version import __version__
 
 logger = logging.getLogger(__name__)
 

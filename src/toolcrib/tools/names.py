@@ -37,11 +37,6 @@ def public_name(server: str, tool: str, *, prefix: str = "", digest_length: int 
     return prefix + _readable(server, tool, room - len(suffix)) + suffix
 
 
-def is_shortened(server: str, tool: str, name: str) -> bool:
-    """Whether the public name is not simply both names joined."""
-    return not name.endswith(f"{server}{BORDER}{tool}")
-
-
 def is_native_name(name: str) -> bool:
     """Whether a native tool may have this name: valid everywhere, and unlike any server tool's name."""
     return len(name) <= MAX_LENGTH and _NATIVE.fullmatch(name) is not None

@@ -7,6 +7,9 @@ or a cookie, so that no other page can make the browser send it.
 
 from __future__ import annotations
 
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
 from toolcrib.features.workflows.hook_access import is_hook, meet_hook
 from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.store.page_keys import PageKey, PageKeys
@@ -15,6 +18,28 @@ from toolcrib.web.answers import refuse
 API = "/api/"
 SIGN_IN = "/api/sign_in"
 _OWN_SITE = ("same-origin", "none")
+
+
+class SignInParams(BaseModel):
+    """The token of a one-time sign-in address."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    token: str = Field(min_length=1, max_length=200)
+
+
+class SignedIn(TypedDict):
+    """The key for further requests."""
+
+    key: str
+
+
+class SignOutParams(BaseModel):
+    """No parameters."""
+
+
+class SignedOut(TypedDict):
+    signed_out: bool
 
 
 class PageAccess:

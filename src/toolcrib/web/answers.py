@@ -1,4 +1,4 @@
-"""Errors of the API: `{"error": {kind, message, hint}}` with an HTTP status."""
+"""Errors of the API: `{"error": {kind, message, hint}}` with an HTTP status; and the security headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,29 @@ from toolcrib.errors import (
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
 from toolcrib.schema import failures
 from toolcrib.serverkit.encoding import encode
-from toolcrib.web.headers import NO_STORE, SECURITY
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+)
+SECURITY: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+NO_STORE = (b"cache-control", b"no-store")
 
 _STATUS: tuple[tuple[type[ToolcribError], int], ...] = (
     (UsageError, 400),

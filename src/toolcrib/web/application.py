@@ -20,14 +20,13 @@ from toolcrib.features.workflows.hooks import Hooks
 from toolcrib.host import Host
 from toolcrib.schema.deciders import deciding
 from toolcrib.store.page_keys import PageKey
-from toolcrib.web.access import PageAccess
+from toolcrib.web.access import PageAccess, SignInParams
+from toolcrib.web.answers import NO_STORE, SECURITY
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
 from toolcrib.web.event_hub import Hub
 from toolcrib.web.event_stream import EventStream
 from toolcrib.web.files import PageFiles
-from toolcrib.web.headers import NO_STORE, SECURITY
 from toolcrib.web.operations import answer, failed, operate, read_body
-from toolcrib.web.sign_in import SignInParams
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -83,7 +82,7 @@ class _Routes:
         return EventStream(events)
 
     async def openapi(self, request: Request) -> Response:
-        from toolcrib.web.openapi import document
+        from toolcrib.web.contract import document
 
         return answer(document())
 

@@ -9,8 +9,7 @@ import pytest
 
 from toolcrib.schema.servers import SandboxPolicy
 from toolcrib.serverkit.sandbox.layout import Layout, State
-from toolcrib.servers.sandbox.launch import Launch
-from toolcrib.servers.sandbox.places import layout_of, named_in_arguments, tree_of
+from toolcrib.servers.sandbox.confine import Launch, layout_of, named_in_arguments, tree_of
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import toolcrib
 from toolcrib.config.paths import find_paths, make_private
 from toolcrib.schema.servers import ServerState
 from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap
-from toolcrib.servers.sandbox import process_limit
+from toolcrib.servers.sandbox import running
 
 PROBE = Path(__file__).with_name("probe.py")
 DEADLINE = 60
@@ -295,7 +295,7 @@ finally:
 
 
 async def test_a_limit_of_processes_holds_for_root_too(tmp_path: Path, user_home: Path) -> None:
-    groups = list(process_limit._parents()) if os.getuid() == 0 else []
+    groups = list(running._parents()) if os.getuid() == 0 else []
     async with probing(tmp_path / "crib", {"processes": 20}) as (host, run):
         forking = (
             f"import_('subprocess').run([{sys.executable!r}, '-c', {FORK!r}], "

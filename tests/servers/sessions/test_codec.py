@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit import large_json as large
+from toolcrib.serverkit import encoding as large
 from toolcrib.serverkit.encoding import is_large
 from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_large, encode
 

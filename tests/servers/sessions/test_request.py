@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.servers.conftest import LoopClock
-from toolcrib.servers.sessions.request import Deadlines, Pending
+from toolcrib.servers.sessions.peer import Deadlines, Pending
 
 pytestmark = pytest.mark.usefixtures("tidy")
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.conftest import LoopClock
 from tests.servers.puppets import MODERN, SILENCE, TOOL, Message, Puppet, Refusal
-from toolcrib.servers.sessions import subscription
+from toolcrib.servers.sessions import session as subscription
 
 pytestmark = pytest.mark.usefixtures("tidy")
 CHANGED = "notifications/tools/list_changed"

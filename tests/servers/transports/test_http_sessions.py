@@ -9,7 +9,7 @@ import pytest
 from tests.servers.remote.heard import Heard, legacy, modern, note, result
 from tests.servers.remote.scripted import DEADLINE, Call, Reply, scripted
 from toolcrib.errors import ConnectionLost, ServerUnavailable
-from toolcrib.servers.remote.listener import Reconnect
+from toolcrib.servers.remote.http_link import Reconnect
 from toolcrib.servers.transport import Link
 
 INITIALIZED = note("notifications/initialized")

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.accounts import AccountStore
 from toolcrib.accounts.selection import account_required
 from toolcrib.bundled.calendar.tools import CalendarTools
@@ -19,6 +18,7 @@ from toolcrib.bundled.calendar.zones import local_zone
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.calendar [--time-zone NAME]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
 from toolcrib.bundled.desktop.headless import HOME, parse_size
@@ -22,6 +21,7 @@ from toolcrib.config.paths import find_paths
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.readiness import Lack
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.desktop [--headless WIDTHxHEIGHT] [--profile NAME] [--stop-key KEYS]

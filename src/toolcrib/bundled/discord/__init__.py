@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib import __version__
 from toolcrib.accounts.selection import account_required
 from toolcrib.accounts.store import AccountStore
 from toolcrib.bundled.discord.tools import DiscordTools
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.discord

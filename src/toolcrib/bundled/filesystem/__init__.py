@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.filesystem [--allow-protected] [--protect FOLDER]... FOLDER...

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.mail [--account NAME]... [--folder FOLDER] [--max-attachment MB]

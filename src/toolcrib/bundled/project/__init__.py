@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.bundled.project.tools import ProjectTools
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 USAGE = """
 usage: python -m toolcrib.bundled.project [--sandbox KIND] [--no-network] [FOLDER]

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib import __version__
 from toolcrib.bundled.terminal.processes import live_keepers
 from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox, Scratch
 from toolcrib.bundled.terminal.sessions import CommandSessions
@@ -21,6 +20,7 @@ from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 __all__ = [
     "HIDDEN",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib import __version__
 from toolcrib.bundled.websearch.settings import USAGE, read_settings
 from toolcrib.bundled.websearch.tools import WebTools
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.version import __version__
 
 __all__ = ["USAGE", "create"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 
-from toolcrib import __version__
 from toolcrib.cli.declare import declare
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
+from toolcrib.version import __version__
 
 
 @declare("Housekeeping")

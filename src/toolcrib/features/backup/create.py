@@ -18,7 +18,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from toolcrib import __version__
 from toolcrib.clock import SystemClock
 from toolcrib.config.database_url import connection_url
 from toolcrib.config.paths import Paths
@@ -39,6 +38,7 @@ from toolcrib.store.database import open_database
 from toolcrib.store.migrations import STEPS
 from toolcrib.store.shared_profiles import read_profiles
 from toolcrib.store.snapshots import copy_database, open_existing
+from toolcrib.version import __version__
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""

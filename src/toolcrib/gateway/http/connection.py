@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from toolcrib.gateway.http.deadline import Deadline
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.parser import (
     EMPTY,
@@ -28,6 +27,9 @@ from toolcrib.gateway.http.parser import (
 )
 from toolcrib.gateway.http.request import HttpRequest
 
+_TOLERANCE = 0.002
+"""Seconds by which a timer may fire early: event loops count in milliseconds."""
+
 logger = logging.getLogger(__name__)
 
 MAX_HEADS = 8
@@ -39,6 +41,50 @@ IDLE = 5.0
 LINGERING = 5.0
 """Seconds in which the rest of a refused request is read and ignored: closed at once, the connection of a
 client that is still sending would be reset, and the client would not see the refusal."""
+
+
+class Deadline:
+    """Runs one action at one time. A timer that fires before a deadline that was moved is set again; moving
+    the deadline itself touches no timer."""
+
+    __slots__ = ("_at", "_fires_at", "_loop", "_timer", "action")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.action: Callable[[], object] | None = None
+        """None for no deadline."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._at = self._fires_at = 0.0
+
+    def set(self, seconds: float, action: Callable[[], object]) -> None:
+        """Run this after so many seconds, instead of the action before."""
+        self.action = action
+        self._at = at = self._loop.time() + seconds
+        if self._timer is None or at < self._fires_at:
+            self._arm()
+
+    def close(self) -> None:
+        self.action = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._fires_at = self._at
+        self._timer = self._loop.call_at(self._at, self._fire)
+
+    def _fire(self) -> None:
+        self._timer = None
+        action = self.action
+        if action is None:
+            return
+        if self._at - self._loop.time() > _TOLERANCE:
+            self._arm()
+            return
+        self.action = None
+        action()
 
 
 class Application(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from importlib.util import find_spec
 
-from toolcrib import __version__
 from toolcrib.operations.health import CheckContext, Finding, ok
+from toolcrib.version import __version__
 
 
 async def check(context: CheckContext) -> list[Finding]:

@@ -301,7 +301,7 @@ def _own_refusal(name: str) -> ToolFailure:
 
 def _is_mounted(root: Root, names: tuple[str, ...]) -> bool:
     """Whether a mount shows files of our own there."""
-    from toolcrib.serverkit.own_mounts import contains_mounts, shows_own
+    from toolcrib.serverkit.own_places import contains_mounts, shows_own
 
     return contains_mounts(root.real) and shows_own(root.real, names)
 

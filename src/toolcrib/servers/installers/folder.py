@@ -241,17 +241,3 @@ def _named_program(folder: Path, wanted: str) -> Path:
     if not program.is_file() or not program.resolve().is_relative_to(folder.resolve()):
         raise NotFound(f"{folder} has no file {wanted}.", hint="Check --program.")
     return program
-
-
-def manifest_name(folder: Path) -> str | None:
-    """The name in a folder's manifest; None if missing."""
-    for file in ("manifest.json", "package.json", "server.json"):
-        try:
-            found = json.loads(read_bounded_text(folder / file, LARGEST_MANIFEST))
-            return str(found["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    try:
-        return str(_read_project(folder)["name"])
-    except (UsageError, KeyError):
-        return None

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolcrib.servers.flow import THREAD_WEIGHT
-from toolcrib.servers.metered import running
+from toolcrib.servers.metered import THREAD_WEIGHT, running
 from toolcrib.servers.remote.event_stream import ServerSentEvent
 from toolcrib.servers.remote.headers import ToolMarks, modern_version, standard_headers
 from toolcrib.servers.sessions.codec import NotAMessage, decode_timed

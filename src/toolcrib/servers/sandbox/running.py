@@ -3,33 +3,235 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
+import secrets
+import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolcrib.config.paths import server_folder
 from toolcrib.errors import SpawnFailed
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.serverkit.sandbox.bubblewrap import is_weaker_for_root
 from toolcrib.serverkit.sandbox.disk import DiskMeter
-from toolcrib.servers.installed import server_folder
-from toolcrib.servers.processes.orphans import descendants
-from toolcrib.servers.processes.spawning import StartCommand, environment_of, find_program, spawn
-from toolcrib.servers.sandbox.confine import MEGABYTE, confine
-from toolcrib.servers.sandbox.hints import SandboxHints
-from toolcrib.servers.sandbox.launch import Launch
-from toolcrib.servers.sandbox.places import layout_of
-from toolcrib.servers.sandbox.process_limit import joining, make_group, needs_group, remove_group
+from toolcrib.serverkit.sandbox.layout import Layout, State
+from toolcrib.servers.processes.child import StartCommand, environment_of, find_program, spawn
+from toolcrib.servers.processes.orphans import descendants, signal_group, stat_of
+from toolcrib.servers.sandbox.confine import MEGABYTE, Launch, confine, layout_of
 from toolcrib.servers.sandbox.proxy import HostList, serve
-from toolcrib.servers.sandbox.throttle import throttled
 from toolcrib.servers.transport import LinkContext
+
+_CONTROLLER = "pids"
+_PREFIX = "toolcrib-"
+_JOIN = 'echo $$ > "$1"; shift; exec "$@"'
+"""Before the sandbox starts, so that every process of it belongs to the group."""
+
+PERIOD = 0.5
+LONGEST_PAUSE = 2.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+MOST_HINTS = 100
+LONGEST_LINE = 16 * 1024
+_SIGNS = re.compile(
+    rb"EACCES|EROFS|ENOENT|EPERM|ermission denied|ead-only file system|o such file|ot permitted|ot found"
+    rb"|emoryError|ut of memory|annot allocate memory|bad_alloc|esource temporarily unavailable|EAGAIN"
+    rb"|EFBIG|ile too large"
+)
+_PATH = re.compile(r"(?<![\w./~-])/(?:[^\s'\"`:;,()<>\\\[\]{}]+)")
+_NO_MEMORY = re.compile(r"MemoryError|[Oo]ut of memory|annot allocate memory|bad_alloc")
+_TOO_LARGE = re.compile(r"EFBIG|[Ff]ile too large")
+_NO_PROCESS = re.compile(r"(fork|spawn|clone|thread)\S* .{0,80}(EAGAIN|esource temporarily unavailable)")
 
 FOLDER = "sandboxes"
 """Beside the folder of installed servers."""
 DISK_PERIOD = 0.5
 CLEAN_UP_TRIES, CLEAN_UP_PAUSE = 150, 0.04
+
+
+def needs_group() -> bool:
+    """Whether the system ignores the usual limit for this user."""
+    return os.getuid() == 0
+
+
+def make_group(processes: int) -> Path | None:
+    """A control group that allows so many processes; None if none can be made here."""
+    for parent in _parents():
+        _remove_abandoned(parent)
+        group = parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+        try:
+            group.mkdir()
+            (group / "pids.max").write_text(str(processes))
+            return group
+        except OSError:
+            remove_group(group)
+    return None
+
+
+def joining(group: Path, argv: list[str]) -> list[str]:
+    """The same command, run in the group."""
+    return ["/bin/sh", "-c", _JOIN, "sh", str(group / "cgroup.procs"), *argv]
+
+
+def remove_group(group: Path) -> bool:
+    """Remove it; false if it still has processes. A group that stays is removed by a later host."""
+    with contextlib.suppress(OSError):
+        group.rmdir()
+    return not group.exists()
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the groups of hosts that were killed."""
+    for group in parent.glob(f"{_PREFIX}*-*"):
+        if not Path("/proc", group.name.split("-")[1]).exists():
+            remove_group(group)
+
+
+def _parents() -> Iterator[Path]:
+    """Folders in which a group with this controller may be possible, the nearest first."""
+    own = _own_groups()
+    for root, controllers in _hierarchies():
+        if _CONTROLLER in controllers and _CONTROLLER in own:
+            yield root / own[_CONTROLLER].lstrip("/")
+        elif not controllers and "" in own:
+            nearest = root / own[""].lstrip("/")
+            yield from (path for path in (nearest, *nearest.parents) if _passes_on(path, root))
+
+
+def _passes_on(group: Path, root: Path) -> bool:
+    if not group.is_relative_to(root):
+        return False
+    try:
+        return _CONTROLLER in (group / "cgroup.subtree_control").read_text().split()
+    except OSError:
+        return False
+
+
+def _own_groups() -> dict[str, str]:
+    """The group of this process for each controller; that of version 2 has no controller's name."""
+    found: dict[str, str] = {}
+    for line in _lines("/proc/self/cgroup"):
+        _, names, path = line.split(":", 2)
+        found |= dict.fromkeys(names.split(","), path)
+    return found
+
+
+def _hierarchies() -> Iterator[tuple[Path, frozenset[str]]]:
+    """Where groups are mounted, each with its controllers; none are named for version 2."""
+    for line in _lines("/proc/self/mounts"):
+        _, place, kind, options, *_ = line.split()
+        if kind in ("cgroup", "cgroup2"):
+            yield Path(place), frozenset(options.split(",") if kind == "cgroup" else ())
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+@asynccontextmanager
+async def throttled(group: int, percent: int, report: Callable[[str], None]) -> AsyncIterator[None]:
+    """Hold a process group to this share while the block runs; 0 for no limit."""
+    if not percent:
+        yield
+        return
+    task = asyncio.create_task(_hold(group, percent / 100, report), name=f"limit of processor use {group}")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        signal_group(group, signal.SIGCONT)
+
+
+async def _hold(group: int, share: float, report: Callable[[str], None]) -> None:
+    loop = asyncio.get_running_loop()
+    before, since = await asyncio.to_thread(cpu_seconds, group), loop.time()
+    reported = False
+    while True:
+        await asyncio.sleep(PERIOD)
+        used, now = await asyncio.to_thread(cpu_seconds, group), loop.time()
+        excess = (used - before) / share - (now - since)
+        before, since = used, now
+        if excess <= 0:
+            continue
+        if not reported:
+            report(
+                f"[sandbox] It uses more than {share:.0%} of a processor and is slowed down. "
+                "To allow more, raise sandbox.cpu of the server's entry."
+            )
+            reported = True
+        signal_group(group, signal.SIGSTOP)
+        await asyncio.sleep(min(excess, LONGEST_PAUSE))
+        signal_group(group, signal.SIGCONT)
+        since = loop.time()
+
+
+def cpu_seconds(group: int) -> float:
+    """The processor time that the living processes of a group have used."""
+    total = 0
+    for folder in Path("/proc").iterdir():
+        fields = stat_of(folder.name) if folder.name.isdigit() else None
+        if fields is not None and int(fields[2]) == group:
+            total += int(fields[11]) + int(fields[12])
+    return total / _TICKS
+
+
+class SandboxHints:
+    """Finds each cause once."""
+
+    def __init__(self, layout: Layout, *, memory: int, processes: int, disk: int = 0) -> None:
+        self._layout = layout
+        self._memory = memory
+        self._processes = processes
+        self._disk = disk
+        self._given: set[str] = set()
+
+    def of(self, output: bytes) -> list[str]:
+        """What to write to the log after this output."""
+        if len(self._given) >= MOST_HINTS or not _SIGNS.search(output):
+            return []
+        text = output[:LONGEST_LINE].decode("utf-8", "replace")
+        found = [hint for hint in self._causes(text) if hint not in self._given]
+        self._given.update(found)
+        return found
+
+    def _causes(self, text: str) -> Iterator[str]:
+        for path in dict.fromkeys(_PATH.findall(text)):
+            if hint := self._about(Path(path.rstrip("."))):
+                yield hint
+        if self._memory and _NO_MEMORY.search(text):
+            yield _hint(f"A process may use {self._memory} MB", "To allow more, raise sandbox.memory")
+        if self._disk and _TOO_LARGE.search(text):
+            yield _hint(f"A file may have {self._disk} MB", "To allow more, raise sandbox.disk")
+        if _NO_PROCESS.search(text):
+            limit = f"It may have {self._processes} processes"
+            yield _hint(limit, "To allow more, raise sandbox.processes")
+
+    def _about(self, path: Path) -> str:
+        if not os.path.lexists(path) or self._is_replaced(path):
+            return ""
+        if not self._layout.is_real(path):
+            return _hint(f"{path} is hidden", "To allow it, add it to sandbox.readable or sandbox.writable")
+        if self._layout.state(path) == State.READ and os.access(path, os.W_OK):
+            return _hint(f"{path} is read-only", "To allow changes, add it to sandbox.writable")
+        return ""
+
+    def _is_replaced(self, path: Path) -> bool:
+        """Whether it is a temporary file of the sandbox, with the same name as one outside."""
+        within = [each for each in self._layout.private if path.is_relative_to(each)]
+        return any(os.path.lexists(self._layout.private[each] / path.relative_to(each)) for each in within)
+
+
+def _hint(what: str, how: str) -> str:
+    return f"[sandbox] {what}. {how} of the server's entry."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,7 +99,7 @@ async def encode_any(message: Message) -> bytes:
     """Like `encode`; a large message is encoded in a thread."""
     if weight(message) <= HEAVY:
         return encode(message)
-    from toolcrib.serverkit.large_json import encode_large  # rarely needed
+    from toolcrib.serverkit.encoding import encode_large  # rarely needed
 
     return await asyncio.to_thread(encode_large, message, encode)
 
@@ -138,29 +138,29 @@ def _timed(line: bytes | bytearray) -> tuple[list[Message], float]:
 
 def decode_large(line: bytes) -> list[Message]:
     """Like `decode`, in short steps that let other threads run."""
-    from toolcrib.serverkit import large_json  # rarely needed
+    from toolcrib.serverkit import encoding  # rarely needed
 
     data = line.removeprefix(_BOM)
     try:
-        value, end = large_json.read_large(data)
+        value, end = encoding.read_large(data)
     except UnicodeDecodeError:
         return decode_large(_as_utf8(data))
     except ValueError as error:
         return _messages_of_malformed(data, _objects_in_large(data), error)
     refused = ""
-    if len(line) > MAX_VALUES and large_json.has_more_values(value, MAX_VALUES):
+    if len(line) > MAX_VALUES and encoding.has_more_values(value, MAX_VALUES):
         refused = f"more than {MAX_VALUES:,} values"
-    elif (where := large_json.long_number(value)) is not None:
-        refused = f"a number of more than {large_json.MAX_DIGITS} digits at {where}"
+    elif (where := encoding.long_number(value)) is not None:
+        refused = f"a number of more than {encoding.MAX_DIGITS} digits at {where}"
     if refused:
-        large_json.free(value)
+        encoding.free(value)
         return _messages_of_malformed(data, [], _Refused(refused))
     if data[end : end + SMALL].strip():
         return _messages_among([value, *_objects_in_large(data[end:])])
     try:
         return [_measured(message, len(line)) for message in _messages_among(value)]
     except NotAMessage:
-        large_json.free(value)
+        encoding.free(value)
         raise
 
 
@@ -238,7 +238,7 @@ def _objects_in(text: str) -> Iterator[Any]:
 
 def _objects_in_large(data: bytes) -> list[Any]:
     """Messages after a short text, in a line too large to search completely."""
-    from toolcrib.serverkit.large_json import read_large
+    from toolcrib.serverkit.encoding import read_large
 
     start, found = 0, []
     large_opening = re.compile(_OPENING.encode())
@@ -263,7 +263,7 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _measured(message: Message, size: int) -> Message:
-    from toolcrib.serverkit.large_json import has_more_values
+    from toolcrib.serverkit.encoding import has_more_values
 
     result = message.get("result")
     if not isinstance(result, dict):

@@ -3,6 +3,9 @@
 `connect` owns the connection: entering it opens the link and negotiates the version, leaving it ends
 everything behind the link. Calls may come from any task. The legacy era sends us requests where the modern
 one answers `input_required`; both use the same handlers, so callers see no difference.
+
+The legacy era sends changes unasked; the modern one only on a `subscriptions/listen` stream, which is
+reopened if cut. It replays nothing, so a reopened stream counts as a change of everything it covers.
 """
 
 from __future__ import annotations
@@ -13,10 +16,9 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
-from toolcrib import __version__
-from toolcrib.errors import CallFailed, CallTimeout, PeerError, StartFailed, ToolcribError
+from toolcrib.errors import CallFailed, CallTimeout, PeerError, ServerUnavailable, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.serverkit.encoding import MAX_HANDED_ON
 from toolcrib.serverkit.readiness import READY, Lack, read_lack
@@ -26,9 +28,18 @@ from toolcrib.servers.sessions.codec import Measured
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
-from toolcrib.servers.sessions.subscription import listen
 from toolcrib.servers.transport import Inbox, Link
+from toolcrib.tasks import cancel_and_wait
 from toolcrib.telemetry.propagation import carried
+from toolcrib.version import __version__
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+CHANGES = {
+    "tools": ("toolsListChanged", "notifications/tools/list_changed"),
+    "prompts": ("promptsListChanged", "notifications/prompts/list_changed"),
+    "resources": ("resourcesListChanged", "notifications/resources/list_changed"),
+}
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +54,60 @@ MAX_LISTED = 20_000
 
 OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
 OnNotice = Callable[[str, dict[str, Any]], None]
+
+
+class ListeningSession(Protocol):
+    """The part of a session that is needed here."""
+
+    agreement: Agreement
+    lost: asyncio.Future[Any]
+
+    def request(
+        self, method: str, params: dict[str, Any], *, timeout: float | None
+    ) -> Coroutine[Any, Any, dict[str, Any]]: ...
+
+
+@asynccontextmanager
+async def listen(
+    session: ListeningSession, on_notice: Callable[[str, dict[str, Any]], None]
+) -> AsyncIterator[None]:
+    """Listen in the background while the block runs, if the server announces changes."""
+    wanted = [kind for kind in CHANGES if _promises_changes(session.agreement.capabilities.get(kind))]
+    if not wanted:
+        yield
+        return
+    task = asyncio.ensure_future(_keep_listening(session, wanted, on_notice))
+    try:
+        yield
+    finally:
+        await cancel_and_wait(task)
+
+
+def _promises_changes(capability: Any) -> bool:
+    return isinstance(capability, dict) and capability.get("listChanged") is True
+
+
+async def _keep_listening(
+    session: ListeningSession, wanted: list[str], on_notice: Callable[[str, dict[str, Any]], None]
+) -> None:
+    pause = FIRST_PAUSE
+    params = {"notifications": {CHANGES[kind][0]: True for kind in wanted}}
+    while True:
+        began = asyncio.get_running_loop().time()
+        try:
+            await session.request("subscriptions/listen", params, timeout=None)
+        except PeerError:
+            return  # not supported after all
+        except (ServerUnavailable, CallFailed):
+            pass
+        if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:
+            pause = FIRST_PAUSE
+        await asyncio.sleep(pause)
+        if session.lost.done():
+            return
+        pause = min(pause * 2, LONGEST_PAUSE)
+        for kind in wanted:
+            on_notice(CHANGES[kind][1], {})
 
 
 class Session:
@@ -176,7 +241,7 @@ class Session:
 
     async def _too_many_values(self, result: Measured) -> PeerError:
         """The reason; frees the result beside the loop."""
-        from toolcrib.serverkit.large_json import free  # rarely needed
+        from toolcrib.serverkit.encoding import free  # rarely needed
 
         await asyncio.to_thread(free, result)
         return PeerError(

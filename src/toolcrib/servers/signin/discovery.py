@@ -19,7 +19,7 @@ from toolcrib.errors import AuthRequired, HostsNotConfirmed
 from toolcrib.serverkit.network.policy import is_address
 from toolcrib.serverkit.network.resolving import Resolver
 from toolcrib.serverkit.network.urls import raw_host
-from toolcrib.servers.remote.named_hosts import check_named
+from toolcrib.servers.remote.client import check_named
 
 PKCE = "S256"
 _ENDPOINTS = {

@@ -19,12 +19,9 @@ import httpx2
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.redirect_listener import RedirectListener, listen
-from toolcrib.servers.remote.client import open_client
-from toolcrib.servers.remote.named_hosts import check_named, same_origin
-from toolcrib.servers.remote.routes import SIGN_IN
+from toolcrib.servers.remote.client import SIGN_IN, check_named, open_client, same_origin
 from toolcrib.servers.remote.spec import RemoteSpec, is_unencrypted
-from toolcrib.servers.signin.answers import check_answer
-from toolcrib.servers.signin.credentials import Credentials
+from toolcrib.servers.signin.credentials import Credentials, check_answer
 from toolcrib.servers.signin.discovery import Discovery, redirect_path, split_page, with_query
 from toolcrib.servers.transport import LinkContext
 

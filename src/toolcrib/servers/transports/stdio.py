@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.config.sections import Section, full_text, named_texts, text, texts
 from toolcrib.errors import ConnectionLost, NotDelivered, ToolcribError
 from toolcrib.serverkit.encoding import SMALL, is_large
-from toolcrib.servers.flow import CALM, THREAD_WEIGHT, FlowMeter
-from toolcrib.servers.processes import spawning
+from toolcrib.servers.metered import CALM, THREAD_WEIGHT, FlowMeter
+from toolcrib.servers.processes import child
 from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong
 from toolcrib.servers.processes.exit_errors import exit_error
 from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
@@ -28,7 +28,7 @@ from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_timed, e
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
 
 if TYPE_CHECKING:
-    from toolcrib.servers.sandbox.hints import SandboxHints
+    from toolcrib.servers.sandbox.running import SandboxHints
 
 TRAITS = Traits(spawns=True)
 
@@ -389,7 +389,7 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
         cleaning = await stack.enter_async_context(AsyncExitStack())
         stack.push_async_callback(lambda: _finish(asyncio.ensure_future(link.end())))
         if context.sandbox is None:
-            await link.adopt(spawning.start(spec, context))
+            await link.adopt(child.start(spec, context))
         else:
             await _adopt_sandboxed(link, spec, context, stack, cleaning)
         yield link

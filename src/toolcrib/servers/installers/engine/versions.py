@@ -18,10 +18,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from toolcrib.config.paths import make_private
+from toolcrib.config.paths import make_private, server_folder
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import InstallFailed, NotFound
-from toolcrib.servers.installed import CURRENT, LAUNCH_FILE, server_folder
+from toolcrib.servers.installed import CURRENT, LAUNCH_FILE
 from toolcrib.servers.installers.engine.plan import Launch, Record
 
 RECORD_FILE = "install.json"
