@@ -18,7 +18,7 @@ from toolcrib.bundled.calendar.model import (
     wall,
 )
 from toolcrib.bundled.calendar.results import last_moment, span_text, time_text
-from toolcrib.bundled.calendar.rule_words import rule_words
+from toolcrib.bundled.calendar.rules import rule_words
 
 MAX_TEXT = 4000
 _SCOPES = {
