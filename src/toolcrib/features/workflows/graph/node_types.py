@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib import plugins
 from toolcrib.errors import NotFound
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_type import NodeType
 from toolcrib.suggestions import did_you_mean
 
 FOLDER = "toolcrib.features.workflows.nodes"

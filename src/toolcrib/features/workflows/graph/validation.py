@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolcrib.features.workflows.graph.bodies import Bodies, read_bodies
 from toolcrib.features.workflows.graph.declarations import declaration_problems
-from toolcrib.features.workflows.graph.drafts import DraftNode, read_drafts
 from toolcrib.features.workflows.graph.literals import literal_problem
-from toolcrib.features.workflows.graph.problems import MOST_PROBLEMS
 from toolcrib.features.workflows.graph.reference_checks import ReferenceChecks
 from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
-from toolcrib.features.workflows.graph.topology import Topology, read_topology
 from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.graph.bodies import Bodies, read_bodies
+from toolcrib.graph.drafts import DraftNode, read_drafts
+from toolcrib.graph.problems import MOST_PROBLEMS
+from toolcrib.graph.topology import Topology, read_topology
 from toolcrib.schema.workflows import RESERVED, Problem, Workflow
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.features.workflows.node_settings import NodeSettings, NoResult, fixed
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_settings import NodeSettings, NoResult, fixed
+from toolcrib.graph.node_type import NodeType
 from toolcrib.schema.workflows import NodeId
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeType, Route
+from toolcrib.graph.conditions import Condition, describe, holds
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeType, Route
 
 
 class IfSettings(NodeSettings):

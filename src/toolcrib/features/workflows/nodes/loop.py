@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from toolcrib.errors import CallFailed
-from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeType, Route
+from toolcrib.graph.conditions import Condition, describe, holds
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeType, Route
 
 
 class LoopLimitReached(CallFailed):

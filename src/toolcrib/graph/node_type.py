@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.node_settings import NodeSettings
+from toolcrib.graph.node_settings import NodeSettings
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.schema.workflows import NEXT, Workflow
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.features.workflows.graph.bodies import BODY
 from toolcrib.features.workflows.graph.node_types import AnyNodeType
-from toolcrib.features.workflows.graph.problems import InvalidSettings, InvalidWorkflow
-from toolcrib.features.workflows.graph.references import Values, resolve
 from toolcrib.features.workflows.graph.validation import Reading, read, validate
-from toolcrib.features.workflows.node_settings import resolved
+from toolcrib.graph.bodies import BODY
+from toolcrib.graph.node_settings import resolved
+from toolcrib.graph.problems import InvalidSettings, InvalidWorkflow
+from toolcrib.graph.references import Values, resolve
 from toolcrib.schema.workflows import Node, Workflow
 
 __all__ = ["CompiledGraph", "CompiledNode", "InvalidSettings", "compile_workflow"]

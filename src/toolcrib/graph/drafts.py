@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.features.workflows.graph.node_types import AnyNodeType, UnknownNodeType, find_type
-from toolcrib.features.workflows.graph.problems import settings_problems
-from toolcrib.features.workflows.node_settings import draft
+from toolcrib.graph.node_settings import draft
+from toolcrib.graph.problems import settings_problems
 from toolcrib.schema.workflows import Node, Problem, Workflow
 
 
