@@ -15,8 +15,8 @@ from typing import Any
 
 import jsonschema_rs
 
+from toolcrib.schema.json_schema import follow
 from toolcrib.serverkit.encoding import weight
-from toolcrib.tools.complexity import follow
 
 _ARTICLES = {"object": "an object", "array": "a list", "integer": "a whole number", "null": "null"}
 _MAX_LISTED = 12

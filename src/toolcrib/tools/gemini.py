@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.tools.complexity import follow
+from toolcrib.schema.json_schema import follow
 from toolcrib.tools.plain_schema import Schema, plain_schema
 
 _MAX_NODES = 3000

@@ -25,8 +25,8 @@ from toolcrib.features.workflows.engine.outcomes import FinalOutcome, final_outc
 from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.runtime import outside_of_runs
 from toolcrib.features.workflows.engine.serializer import CALLED, RunFailed
+from toolcrib.features.workflows.graph.validation import compile_workflow
 from toolcrib.features.workflows.secret_inputs import without_marks
-from toolcrib.graph.compiled import compile_workflow
 from toolcrib.graph.trace import checked_value
 from toolcrib.graph.walk import MapItem, Visit
 
