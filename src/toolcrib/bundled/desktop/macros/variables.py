@@ -7,14 +7,15 @@ A value is inserted as it is: text that looks like a variable inside a value is 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
 from toolcrib.bundled.desktop.macros.expressions import MAX_RESULT, Value, text_of, unknown_variable
 from toolcrib.bundled.desktop.macros.model import Macro, MacroAction, MacroParameter
-from toolcrib.bundled.desktop.macros.selectors import read_selector
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 
@@ -79,6 +80,16 @@ class Variables(dict[str, Value]):
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ToolFailure(f"{name[:80]!r} cannot be the name of a variable.", "Such as total or item_1.")
+
+
+def read_selector(text: str) -> Selector:
+    """In the short form, such as `role:button`, or as a JSON object; raises `ToolFailure`."""
+    if not text.lstrip().startswith("{"):
+        return parse_selector(text)
+    try:
+        return parse_selector(json.loads(text))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ToolFailure(f"The selector is not valid JSON: {error}.") from None
 
 
 def read_parameters(macro: Macro, given: Mapping[str, str]) -> Variables:

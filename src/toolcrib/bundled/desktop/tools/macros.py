@@ -9,17 +9,15 @@ from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.macros.execution import (
     DEFAULT_TIMEOUT,
     LONGEST_TIMEOUT,
+    ExecutionLogEntry,
     ExecutionOptions,
+    ExecutionResult,
+    ExecutionStep,
     MacroRunner,
+    OnStep,
 )
 from toolcrib.bundled.desktop.macros.model import Macro, flatten, macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
-from toolcrib.bundled.desktop.macros.trace import (
-    ExecutionLogEntry,
-    ExecutionResult,
-    ExecutionStep,
-    OnStep,
-)
 from toolcrib.bundled.desktop.pages import paginate
 from toolcrib.bundled.desktop.records import as_text
 from toolcrib.bundled.desktop.session import DesktopSession
