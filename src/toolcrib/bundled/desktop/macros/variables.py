@@ -22,7 +22,7 @@ from toolcrib.suggestions import did_you_mean
 T = TypeVar("T")
 MAX_VARIABLES = 500
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_PLACE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+PLACE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 
 
 class Variables(dict[str, Value]):
@@ -36,7 +36,7 @@ class Variables(dict[str, Value]):
 
     def fill(self, text: str) -> str:
         """The text with the values of its variables; raises `ToolFailure` for an unknown one."""
-        filled = _PLACE.sub(self._inserted, text)
+        filled = PLACE.sub(self._inserted, text)
         if len(filled) > MAX_RESULT:
             raise ToolFailure(f"A text is longer than {MAX_RESULT} characters after substitution.")
         return filled
@@ -100,11 +100,11 @@ def read_parameters(macro: Macro, given: Mapping[str, str]) -> Variables:
             raise ToolFailure(f"The macro has no parameter {key!r}.", did_you_mean(key, list(known)))
     variables = Variables()
     for key, parameter in known.items():
-        variables.assign(key, _value(parameter, given.get(key)))
+        variables.assign(key, read_value(parameter, given.get(key)))
     return variables
 
 
-def _value(parameter: MacroParameter, given: str | None) -> Value:
+def read_value(parameter: MacroParameter, given: str | None) -> Value:
     if given is None and parameter.required and not parameter.default_value:
         about = f" ({parameter.description})" if parameter.description else ""
         raise ToolFailure(f"The parameter {parameter.key!r}{about} is missing.", "Give it a value.")
