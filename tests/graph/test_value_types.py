@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.features.workflows.graph.value_types import (
+from toolcrib.graph.value_types import (
     Missing,
     ValueType,
     as_schema,

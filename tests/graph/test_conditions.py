@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from toolcrib.features.workflows.graph.conditions import BadPattern, Comparison, Condition, describe, holds
+from toolcrib.graph.conditions import BadPattern, Comparison, Condition, describe, holds
 
 CONDITION: TypeAdapter[Any] = TypeAdapter(Condition)
 

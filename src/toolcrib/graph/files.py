@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow, file_problems
+from toolcrib.graph.problems import InvalidWorkflow, file_problems
 from toolcrib.schema.workflows import Problem, Workflow
 
 LARGEST_FILE = 16_000_000

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.graph.compiled import CompiledGraph, CompiledNode
-from toolcrib.features.workflows.graph.references import parse, references_in
-from toolcrib.features.workflows.node_settings import NodeSettings
-from toolcrib.features.workflows.trace import Outcome, error_of
+from toolcrib.graph.compiled import CompiledGraph, CompiledNode
+from toolcrib.graph.node_settings import NodeSettings
+from toolcrib.graph.references import parse, references_in
+from toolcrib.graph.trace import Outcome, error_of
 from toolcrib.schema.workflows import ERROR
 
 MOST_DECISIONS = 10_000

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.graph.references import has_reference
-from toolcrib.features.workflows.node_settings import NodeSettings
+from toolcrib.graph.node_settings import NodeSettings
+from toolcrib.graph.references import has_reference
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -13,8 +13,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from toolcrib.errors import UsageError
-from toolcrib.features.workflows.node_settings import NodeSettings
+from toolcrib.errors import NotFound, UsageError
+from toolcrib.graph.node_settings import NodeSettings
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.schema.workflows import NEXT, Workflow
 
@@ -26,6 +26,10 @@ Flow = Literal["step", "branch", "loop", "map", "end"]
 """`step` runs; `branch` chooses an output; `loop` repeats its body; `map` runs it for each item of a list;
 `end` closes the body of a loop or map."""
 JsonSchema = Mapping[str, Any]
+
+
+class UnknownNodeType(NotFound):
+    kind = "unknown_node_type"
 
 
 class NotAToolNode(UsageError):
@@ -211,3 +215,8 @@ class NodeType(Generic[S, O]):
     @cached_property
     def result_schema(self) -> JsonSchema:
         return self.result.model_json_schema(mode="serialization")
+
+
+AnyNodeType = NodeType[Any, Any]
+FindType = Callable[[str], AnyNodeType]
+"""The node type of a name; raises `UnknownNodeType`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from toolcrib.features.workflows.graph.drafts import DraftNode
-from toolcrib.features.workflows.graph.topology import Topology
+from toolcrib.graph.drafts import DraftNode
+from toolcrib.graph.topology import Topology
 from toolcrib.schema.workflows import ERROR, Problem
 
 BODY = "body"

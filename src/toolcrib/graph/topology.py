@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolcrib.features.workflows.graph.drafts import DraftNode
+from toolcrib.graph.drafts import DraftNode
 from toolcrib.schema.workflows import ERROR, Edge, Problem, Workflow
 from toolcrib.suggestions import did_you_mean
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, UnknownNodeType, find_type
-from toolcrib.features.workflows.graph.problems import settings_problems
-from toolcrib.features.workflows.node_settings import draft
+from toolcrib.graph.node_settings import draft
+from toolcrib.graph.node_type import AnyNodeType, FindType, UnknownNodeType
+from toolcrib.graph.problems import settings_problems
 from toolcrib.schema.workflows import Node, Problem, Workflow
 
 
@@ -27,7 +27,7 @@ class DraftNode:
         return self.type.closes(self.settings) if self.type.closes is not None else None
 
 
-def read_drafts(workflow: Workflow) -> tuple[dict[str, DraftNode], list[Problem]]:
+def read_drafts(workflow: Workflow, find_type: FindType) -> tuple[dict[str, DraftNode], list[Problem]]:
     """The nodes that are correct in themselves, and what is wrong with the others."""
     drafts: dict[str, DraftNode] = {}
     problems: list[Problem] = []

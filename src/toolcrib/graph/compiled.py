@@ -11,15 +11,33 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.features.workflows.graph.bodies import BODY
-from toolcrib.features.workflows.graph.node_types import AnyNodeType
-from toolcrib.features.workflows.graph.problems import InvalidSettings, InvalidWorkflow
-from toolcrib.features.workflows.graph.references import Values, resolve
-from toolcrib.features.workflows.graph.validation import Reading, read, validate
-from toolcrib.features.workflows.node_settings import resolved
-from toolcrib.schema.workflows import Node, Workflow
+from toolcrib.graph.bodies import BODY, Bodies, read_bodies
+from toolcrib.graph.drafts import DraftNode, read_drafts
+from toolcrib.graph.node_settings import resolved
+from toolcrib.graph.node_type import AnyNodeType, FindType
+from toolcrib.graph.problems import InvalidSettings
+from toolcrib.graph.references import Values, resolve
+from toolcrib.graph.topology import Topology, read_topology
+from toolcrib.schema.workflows import Node, Problem, Workflow
 
-__all__ = ["CompiledGraph", "CompiledNode", "InvalidSettings", "compile_workflow"]
+
+@dataclass(frozen=True)
+class Reading:
+    """What was understood of a workflow, and what was not."""
+
+    workflow: Workflow
+    drafts: dict[str, DraftNode]
+    topology: Topology
+    bodies: Bodies
+    problems: tuple[Problem, ...]
+
+
+def read(workflow: Workflow, find_type: FindType) -> Reading:
+    drafts, problems = read_drafts(workflow, find_type)
+    topology, of_edges = read_topology(workflow, drafts)
+    bodies, of_bodies = read_bodies(topology, drafts)
+    found = (*problems, *of_edges, *of_bodies)
+    return Reading(workflow, drafts, topology, bodies, found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,21 +93,8 @@ class CompiledGraph:
         return {name: resolve(value, values) for name, value in self.workflow.outputs.items()}
 
 
-def compile_workflow(workflow: Workflow) -> CompiledGraph:
-    """Raises `InvalidWorkflow` with all problems; tools are not looked at, because they come and go."""
-    reading = read(workflow)
-    errors = [problem for problem in validate(workflow, reading=reading) if not problem.warning]
-    if errors:
-        raise InvalidWorkflow(errors, name=workflow.name)
-    return _compiled(reading)
-
-
-def compile_valid(workflow: Workflow) -> CompiledGraph:
-    """Compile without validation, which takes most of the time: it was done when the run started."""
-    return _compiled(read(workflow))
-
-
-def _compiled(reading: Reading) -> CompiledGraph:
+def compiled(reading: Reading) -> CompiledGraph:
+    """Of a reading without problems."""
     workflow = reading.workflow
     return CompiledGraph(
         workflow=workflow,

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from toolcrib.features.workflows.graph.references import Values, has_reference, resolve
+from toolcrib.graph.references import Values, has_reference, resolve
 
 N = TypeVar("N", bound="NodeSettings")
 _DRAFT = {"draft": True}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.graph.value_types import Missing, Schema, ValueType, part_of, value_type
+from toolcrib.graph.value_types import Missing, Schema, ValueType, part_of, value_type
 from toolcrib.schema.workflows import Problem, Workflow
 from toolcrib.suggestions import did_you_mean
 

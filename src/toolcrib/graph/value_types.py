@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.tools.complexity import follow
+from toolcrib.schema.json_schema import follow
 
 Schema = Mapping[str, Any]
 ALL_TYPES = frozenset({"string", "number", "boolean", "array", "object", "null"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.features.workflows.graph.references import (
+from toolcrib.graph.references import (
     BadReference,
     Reference,
     has_reference,
