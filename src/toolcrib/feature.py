@@ -44,6 +44,8 @@ class Feature:
     """`(host)`, an async context manager that is entered by hosts that keep running."""
     checks: tuple[str, ...] = ()
     """Modules with a check of the doctor."""
+    waiting: str = ""
+    """`async (host)`, lists what waits for the user; called once its service is open."""
     tables: str = ""
     """The module of its database tables and their migrations."""
     routes: str = ""

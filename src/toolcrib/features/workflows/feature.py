@@ -16,4 +16,6 @@ FEATURE = Feature(
     open="opening:opened",
     background="trigger_loop:run_triggers",
     checks=("doctor",),
+    waiting="operations.runs:waiting_questions",
+    routes="hooks",
 )
