@@ -47,9 +47,14 @@ class Feature:
     waiting: str = ""
     """`async (host)`, lists what waits for the user; called once its service is open."""
     tables: str = ""
-    """The module of its database tables and their migrations."""
+    """The module of its database tables, which offers `TABLES` (`store/tables.py`)."""
     routes: str = ""
-    """The module of its addresses beside the page's own."""
+    """The module of its addresses beside the page's own (`web/feature_routes.py`)."""
+    backup: str = ""
+    """The module of what backups save of it.
+
+    It offers `PARTS` (`config/backup_parts.py`); `clean(key, connection)`, called with each unpacked database
+    before it is restored; and `distrust(folder, paths)` for a backup of another home."""
 
     def module(self, name: str) -> Any:
         """Import one of its modules."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import exclusive
 from toolcrib.errors import ConfigError
-from toolcrib.store.migrations import STEPS, migrate
+from toolcrib.store.migrations import STEPS, is_current, migrate
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def migration_backups(file: Path) -> list[Path]:
 
 
 def _has_older_schema(connection: sqlite3.Connection) -> bool:
-    return 0 < _version(connection) < len(STEPS)
+    return 0 < _version(connection) <= len(STEPS) and not is_current(connection)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -17,5 +17,7 @@ FEATURE = Feature(
     background="trigger_loop:run_triggers",
     checks=("doctor",),
     waiting="operations.runs:waiting_questions",
+    tables="tables",
     routes="hooks",
+    backup="backup",
 )

@@ -6,6 +6,7 @@ The schema is `toolcrib`, or the one that the URL names: `?options=-csearch_path
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -13,6 +14,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.store.connection import transact
 from toolcrib.store.postgres.connection import PostgresConnection
 from toolcrib.store.postgres.schema import STEPS
+from toolcrib.store.tables import FeatureTables, feature_tables
 
 SCHEMA = "toolcrib"
 LOCK = 0x746F6F6C63726962
@@ -32,7 +34,7 @@ def migrate(connection: PostgresConnection, url: str, steps: Steps = STEPS) -> N
     # `public` is where extensions are.
     connection.execute(f'SET search_path TO "{schema}", public')
     version = _version(connection, schema)
-    if version < len(steps):
+    if version < len(steps) or (version == len(steps) and _lacks_feature_steps(connection)):
         transact(connection, lambda within: _apply(connection, schema, steps))
     elif version > len(steps):
         raise ConfigError(
@@ -46,11 +48,29 @@ def _apply(connection: PostgresConnection, schema: str, steps: Steps) -> None:
     connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
     connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number INTEGER NOT NULL)")
     # Another host may have applied steps while this one waited for the lock.
-    for step in steps[_version(connection, schema) :]:
-        for statement in step:
-            connection.raw.execute(statement.encode())
+    missing = list(steps[_version(connection, schema) :])
+    for tables in feature_tables():
+        missing += [step.postgres for step in tables.steps[_applied(connection, tables) :]]
+    for statement in chain.from_iterable(missing):
+        connection.raw.execute(statement.encode())
     connection.execute("DELETE FROM schema_version")
     connection.execute("INSERT INTO schema_version VALUES (?)", (len(steps),))
+
+
+def _lacks_feature_steps(connection: PostgresConnection) -> bool:
+    return any(_applied(connection, tables) < len(tables.steps) for tables in feature_tables())
+
+
+def _applied(connection: PostgresConnection, tables: FeatureTables) -> int:
+    def has_column(table: str, column: str) -> bool:
+        found = connection.execute(
+            "SELECT 1 FROM information_schema.columns"
+            " WHERE table_schema = current_schema() AND table_name = ? AND column_name = ?",
+            (table, column),
+        )
+        return found.fetchone() is not None
+
+    return tables.applied(has_column)
 
 
 def _version(connection: PostgresConnection, schema: str) -> int:

@@ -226,39 +226,6 @@ _REVISIONS = (
     ),
 )
 
-_WORKFLOW_TRIGGERS = (
-    """
-    CREATE TABLE workflow_triggers (
-        workflow TEXT COLLATE "C" NOT NULL,
-        trigger_key TEXT COLLATE "C" NOT NULL,
-        active INTEGER NOT NULL,
-        fingerprint TEXT COLLATE "C" NOT NULL,
-        since BIGINT NOT NULL,
-        checked_until TEXT COLLATE "C" NOT NULL,
-        machine TEXT COLLATE "C" NOT NULL,
-        hook TEXT COLLATE "C" NOT NULL,
-        token_hash TEXT COLLATE "C" NOT NULL,
-        PRIMARY KEY (workflow, trigger_key)
-    )
-    """,
-    "CREATE INDEX workflow_triggers_by_hook ON workflow_triggers (hook)",
-    """
-    CREATE TABLE workflow_starts (
-        run TEXT COLLATE "C" PRIMARY KEY,
-        workflow TEXT COLLATE "C" NOT NULL,
-        trigger_key TEXT COLLATE "C" NOT NULL,
-        occurrence TEXT COLLATE "C" NOT NULL,
-        state TEXT COLLATE "C" NOT NULL,
-        event TEXT,
-        due BIGINT NOT NULL,
-        updated BIGINT NOT NULL,
-        note TEXT NOT NULL
-    )
-    """,
-    "CREATE INDEX workflow_starts_by_trigger ON workflow_starts (workflow, trigger_key, state, due)",
-    "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
-)
-
 _SIGNATURES = (
     *(
         f"ALTER TABLE {table} ADD COLUMN decided TEXT NOT NULL DEFAULT ''"
@@ -270,8 +237,6 @@ _SIGNATURES = (
             "trust",
             "page_keys",
             "gateway_profiles",
-            "workflow_triggers",
-            "workflow_starts",
         )
     ),
     # Hosts derive the gateway's key from theirs, of which only the fingerprint is here.
@@ -284,6 +249,6 @@ _SIGNATURES = (
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (*_FUNCTIONS, *_TABLES, _SEARCH_INDEX, *_REVISIONS),
-    _WORKFLOW_TRIGGERS,
+    (),  # the triggers of workflows, which the feature creates now
     _SIGNATURES,
 )
