@@ -48,6 +48,8 @@ class Feature:
     """`async (host)`, lists what waits for the user; called once its service is open."""
     tables: str = ""
     """The module of its database tables, which offers `TABLES` (`store/tables.py`)."""
+    settings: str = ""
+    """The `Section` of its settings, under its name in the config file."""
     routes: str = ""
     """The module of its addresses beside the page's own (`web/feature_routes.py`)."""
     backup: str = ""

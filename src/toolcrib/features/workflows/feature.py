@@ -18,6 +18,7 @@ FEATURE = Feature(
     checks=("doctor",),
     waiting="operations.runs:waiting_questions",
     tables="tables",
+    settings="settings:WorkflowSettings",
     routes="hooks",
     backup="backup",
 )
