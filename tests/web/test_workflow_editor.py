@@ -13,6 +13,8 @@ from playwright.sync_api import Page, expect
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.running import Crib
 from tests.web.workflows import chain, drag, mapped, node, opened, panel, row, stored
+from toolcrib.feature import missing
+from toolcrib.web.answers import error_json
 
 
 @pytest.fixture(scope="module")
@@ -320,3 +322,18 @@ def test_a_file_is_exported_imported_and_removed_with_undo(
     expect(line).to_have_count(0)
     editor.get_by_role("button", name="Undo").click()
     expect(line).to_be_visible()
+
+
+@pytest.mark.parametrize("place", ["/workflows", "/workflows/shopping"])
+def test_a_host_without_the_feature_says_so(
+    host: Crib, new_page: Callable[[], Page], complaints: Complaints, place: str
+) -> None:
+    complaints.expect("404.*workflow")
+    page = new_page()
+    refusal = error_json(missing("workflows"))
+    page.route("**/api/workflow_*", lambda route: route.fulfill(status=404, json=refusal))
+
+    sign_in(page, host.sign_in_address(), place)
+
+    expect(page.get_by_role("alert")).to_contain_text("The feature workflows is not installed.")
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)

@@ -16,7 +16,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
-from toolcrib.features.workflows.hooks import Hooks
 from toolcrib.host import Host
 from toolcrib.schema.deciders import deciding
 from toolcrib.store.page_keys import PageKey
@@ -25,6 +24,7 @@ from toolcrib.web.answers import NO_STORE, SECURITY
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
 from toolcrib.web.event_hub import Hub
 from toolcrib.web.event_stream import EventStream
+from toolcrib.web.feature_routes import feature_routes
 from toolcrib.web.files import PageFiles
 from toolcrib.web.operations import answer, failed, operate, read_body
 
@@ -42,7 +42,7 @@ def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> 
             Route("/api/live", routes.live, methods=["GET"]),
             Route("/api/openapi.json", routes.openapi, methods=["GET"]),
             Route("/api/{operation}", routes.operate, methods=["POST"]),
-            Route("/hooks/{token}", Hooks(host).receive, methods=["POST"]),
+            *(route for served in feature_routes() for route in served.routes(host)),
             Route("/{path:path}", files.serve, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _refused},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from tests.contracts.other_package import install, run
 from toolcrib import plugins
 from toolcrib.features.workflows.conversion import NotAToolNode, to_call
 from toolcrib.features.workflows.graph.node_types import FOLDER, node_types
@@ -122,3 +124,30 @@ def _same(one: BaseModel | None, other: BaseModel) -> bool:
 def test_any_other_node_is_not_a_tool_node(node_type: AnyNodeType) -> None:
     with pytest.raises(NotAToolNode, match=node_type.name):
         to_call(Node(type=node_type.name, settings=dict(node_type.example)))
+
+
+CHIRP = '''
+"""Chirp: a node that chirps."""
+from toolcrib.graph.node_settings import AnyResult, NodeSettings
+from toolcrib.graph.node_type import NodeType
+class ChirpSettings(NodeSettings):
+    times: int = 1
+async def run(settings, context):
+    return AnyResult(song="chirp " * settings.times)
+NODE = NodeType(
+    name="Chirp", title="Chirp", group="data", about="Chirps.", settings=ChirpSettings, example={},
+    result=AnyResult, run=run,
+)
+'''
+
+
+def test_a_workflow_uses_a_node_of_another_package(tmp_path: Path) -> None:
+    install(tmp_path, {"chirp": CHIRP}, {"toolcrib.features.workflows.nodes": "chirp"})
+    data = {"name": "x", "nodes": {"a": {"type": "Chirp", "settings": {"times": "two"}}}}
+    program = (
+        "from toolcrib.graph.files import workflow_from\n"
+        "from toolcrib.features.workflows.graph.validation import validate\n"
+        f"print(*(each.message for each in validate(workflow_from({data}))))"
+    )
+
+    assert run(tmp_path, "-c", program).startswith("times: Input should be a valid integer")
