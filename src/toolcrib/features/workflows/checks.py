@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from toolcrib.features.workflows.desktop_results import read_matches, read_windows
+from toolcrib.features.workflows.desktop_tools import read_matches, read_windows
 from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
 from toolcrib.features.workflows.graph.problems import InvalidSettings
 from toolcrib.features.workflows.graph.references import Values
