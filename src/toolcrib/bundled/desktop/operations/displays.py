@@ -1,20 +1,25 @@
-"""The tools for displays."""
+"""Displays and the pointer."""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from toolcrib.bundled.desktop.backend import Display
-from toolcrib.bundled.desktop.failures import DisplayNotFound
-from toolcrib.bundled.desktop.pages import paginate
-from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.offer import LOOKING, Offer, answer
-from toolcrib.bundled.desktop.tools.windows import Bounds
-from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.server import ToolServer
+from toolcrib.bundled.desktop.failures import DisplayNotFound, NotSupported
+from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, more_line, operation
 
 
-class DisplayData(TypedDict):
+@runtime_checkable
+class KnowsPointer(Protocol):
+    """The displays of a desktop that tell where the pointer is."""
+
+    async def pointer(self) -> Point: ...
+
+
+@dataclass(frozen=True)
+class DisplayRecord:
     name: str
     display_id: int
     output: str
@@ -22,61 +27,66 @@ class DisplayData(TypedDict):
     is_main: bool
     scale: float
 
+    @property
+    def visible_frame(self) -> Bounds:
+        """For gRPC; panels are not left out."""
+        return self.frame
 
-class DisplayList(TypedDict):
+
+@dataclass(frozen=True)
+class DisplayList:
     space: str
-    displays: list[DisplayData]
+    displays: list[DisplayRecord]
     more: int
     next_page_token: str
 
 
-class DisplayTools:
-    def __init__(self, session: DesktopSession) -> None:
-        self._session = session
-
-    async def list_displays(
-        self, context: ToolContext, page_size: int = 0, page_token: str = ""
-    ) -> DisplayList:
-        backend = await self._session.backend(context)
-        page = paginate(list(await backend.displays.list()), page_size, page_token, "displays")
-        data: DisplayList = {
-            "space": "screen",
-            "displays": [_data(each) for each in page.items],
-            "more": page.more,
-            "next_page_token": page.next_page_token,
-        }
-        lines = [_line(each) for each in page.items]
-        if page.more:
-            lines.append(f"… {page.more} more; continue with page_token {page.next_page_token}.")
-        return answer(data, "\n".join(lines))
-
-    async def get_display(self, name: str, context: ToolContext) -> DisplayData:
-        backend = await self._session.backend(context)
-        listed = await backend.displays.list()
-        wanted = name.strip().removeprefix("displays/")
-        for each in listed:
-            if wanted in (str(each.id), each.name) or (wanted == "main" and each.primary):
-                return answer(_data(each), _line(each))
-        known = ", ".join(f"displays/{each.id} ({each.name})" for each in listed)
-        raise DisplayNotFound(f"There is no display {name!r}.", f"There are: {known}.")
+@dataclass(frozen=True)
+class CursorPosition:
+    x: int
+    y: int
+    display: str
 
 
-def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:
-    tools, offer = DisplayTools(session), Offer(server, wanted)
-    offer(tools.list_displays, "List displays", **LOOKING)
-    offer(tools.get_display, "Get a display", **LOOKING)
+@operation("List displays", LOOKING)
+async def list_displays(desktop: Desktop, page_size: int = 0, page_token: str = "") -> Reply[DisplayList]:
+    listed = await (await desktop.backend()).displays.list()
+    page = desktop.page(list(listed), page_size, page_token, "displays")
+    data = DisplayList("screen", [_record(each) for each in page.items], page.more, page.next_page_token)
+    return Reply(data, "\n".join([*map(_line, page.items), *more_line(page)]))
 
 
-def _data(display: Display) -> DisplayData:
-    rect = display.rect
-    return {
-        "name": f"displays/{display.id}",
-        "display_id": display.id,
-        "output": display.name,
-        "frame": {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height},
-        "is_main": display.primary,
-        "scale": display.scale,
-    }
+@operation("Get a display", LOOKING)
+async def get_display(desktop: Desktop, name: str) -> Reply[DisplayRecord]:
+    desktop.check_name(name, "displays")
+    listed = await (await desktop.backend()).displays.list()
+    wanted = name.strip().removeprefix("displays/")
+    for display in listed:
+        if wanted in (str(display.id), display.name) or (wanted == "main" and display.primary):
+            return Reply(_record(display), _line(display))
+    known = ", ".join(f"displays/{display.id} ({display.name})" for display in listed)
+    raise DisplayNotFound(f"There is no display {name!r}.", f"There are: {known}.")
+
+
+@operation("", LOOKING)
+async def capture_cursor_position(desktop: Desktop) -> CursorPosition:
+    displays = (await desktop.backend()).displays
+    if not isinstance(displays, KnowsPointer):
+        raise NotSupported("This desktop does not tell where the pointer is.")
+    at = await displays.pointer()
+    around = [display for display in await displays.list() if display.rect.contains(at)]
+    return CursorPosition(at.x, at.y, f"displays/{around[0].id}" if around else "")
+
+
+def _record(display: Display) -> DisplayRecord:
+    return DisplayRecord(
+        name=f"displays/{display.id}",
+        display_id=display.id,
+        output=display.name,
+        frame=Bounds.of(display.rect),
+        is_main=display.primary,
+        scale=display.scale,
+    )
 
 
 def _line(display: Display) -> str:

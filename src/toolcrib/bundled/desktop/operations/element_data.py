@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
@@ -14,9 +13,8 @@ from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shorten
 from toolcrib.bundled.desktop.elements.search import SearchResult
 from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots, describe
 from toolcrib.bundled.desktop.failures import InvalidPageToken
+from toolcrib.bundled.desktop.operations.table import Bounds, Reply, with_changes
 from toolcrib.bundled.desktop.pages import checked_size, make_token, read_token
-from toolcrib.bundled.desktop.tools.offer import answer, with_changes
-from toolcrib.bundled.desktop.tools.windows import Bounds
 
 MAX_TEXT = 500
 MAX_TITLE = 80
@@ -31,7 +29,8 @@ HIGHLIGHT = 4
 """Pixels around a button that look different while the pointer is over it."""
 
 
-class ElementData(TypedDict):
+@dataclass(frozen=True)
+class ElementData:
     id: str
     role: str
     name: str
@@ -40,7 +39,8 @@ class ElementData(TypedDict):
     bounds: Bounds | None
 
 
-class ElementList(TypedDict):
+@dataclass(frozen=True)
+class ElementList:
     application: int | None
     space: str
     elements: list[ElementData]
@@ -49,7 +49,8 @@ class ElementList(TypedDict):
     complete: bool
 
 
-class ActionResult(TypedDict):
+@dataclass(frozen=True)
+class ActionResult:
     element: ElementData
     method: str
     verified: bool | None
@@ -122,7 +123,7 @@ def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
     return [(texts.get(node.element.ref, node.element), node.depth) for node in reduce(result.tree.elements)]
 
 
-def show_page(listing: Listing, number: int, start: int, page_size: int, budget: int) -> ElementList:
+def show_page(listing: Listing, number: int, start: int, page_size: int, budget: int) -> Reply[ElementList]:
     """One page, at most as long as the budget allows."""
     rest = listing.entries[start:]
     wanted = rest[: checked_size(page_size, len(rest) or 1)]
@@ -133,15 +134,15 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
     lines = fit(candidates, min(max(budget, SMALLEST_BUDGET), LARGEST_BUDGET))
     more = len(rest) - len(lines)
     token = make_token(start + len(lines), number, "elements") if more else ""
-    data: ElementList = {
-        "application": listing.application,
-        "space": "screen",
-        "elements": [element_data(each, name) for each, name, _ in wanted[: len(lines)]],
-        "more": more,
-        "next_page_token": token,
-        "complete": listing.complete,
-    }
-    return answer(data, "\n".join([*lines, *_notes(listing, more, token)]))
+    data = ElementList(
+        application=listing.application,
+        space="screen",
+        elements=[element_data(each, name) for each, name, _ in wanted[: len(lines)]],
+        more=more,
+        next_page_token=token,
+        complete=listing.complete,
+    )
+    return Reply(data, "\n".join([*lines, *_notes(listing, more, token)]))
 
 
 def _blocked(listing: Listing, element_id: str) -> str:
@@ -165,31 +166,23 @@ def _notes(listing: Listing, more: int, token: str) -> list[str]:
 
 
 def element_data(element: Element, element_id: str) -> ElementData:
-    rect = element.rect
-    bounds: Bounds | None = (
-        None if rect is None else {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}
+    return ElementData(
+        id=element_id,
+        role=element.role,
+        name=element.name,
+        value=None if element.text is None else shorten(element.text, MAX_TEXT),
+        states=shown_states(element),
+        bounds=None if element.rect is None else Bounds.of(element.rect),
     )
-    return {
-        "id": element_id,
-        "role": element.role,
-        "name": element.name,
-        "value": None if element.text is None else shorten(element.text, MAX_TEXT),
-        "states": shown_states(element),
-        "bounds": bounds,
-    }
 
 
 def acted(
     snapshot: Snapshot, element: Element, outcome: acting.Outcome, report: Report, verb: str
-) -> ActionResult:
+) -> Reply[ActionResult]:
     """The reply to an action on an element."""
     element_id = snapshot.id_of(element)
-    data: ActionResult = {
-        "element": element_data(outcome.element or element, element_id),
-        "method": outcome.method,
-        "verified": outcome.verified,
-        "changes": report.changes,
-    }
+    shown = element_data(outcome.element or element, element_id)
+    data = ActionResult(shown, outcome.method, outcome.verified, report.changes)
     said = _said(line(outcome.element or element, element_id), outcome, verb)
     if outcome.method != "pointer":
         said = " ".join(
@@ -197,7 +190,7 @@ def acted(
         )
     ignored = outcome.method == "pointer" and element.role in BUTTONS and _is_highlight(element, report)
     nothing = f"{report.nothing} {MAY_BE_IGNORED}" if ignored else report.nothing
-    return answer(data, with_changes(said, report.changes, nothing))
+    return Reply(data, with_changes(said, report.changes, nothing))
 
 
 def _where_keys_go(element: Element, application: int, report: Report) -> str:

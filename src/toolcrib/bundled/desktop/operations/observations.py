@@ -1,13 +1,14 @@
-"""The tools for observations: create, read, list, cancel.
+"""Observations: create, read, list, cancel.
 
-Events reach a client as log messages: at once where its protocol version allows messages between calls,
-otherwise while `get_observation` waits.
+Events reach a model's client as log messages: at once where its protocol version allows messages between
+calls, otherwise while `get_observation` waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from toolcrib.bundled.desktop.backend import Element
@@ -16,12 +17,9 @@ from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.observations.hub import ObservationRun, Observations
 from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
-from toolcrib.bundled.desktop.pages import paginate
+from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, Traits, operation
 from toolcrib.bundled.desktop.records import read_record, write_record
-from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.offer import LOOKING, Offer, answer
 from toolcrib.serverkit.context import ToolContext
-from toolcrib.serverkit.server import ToolServer
 
 LONGEST_WAIT = 60.0
 EVENTS_SHOWN = 50
@@ -44,7 +42,8 @@ class ObservationArgument(TypedDict, total=False):
     activate: bool
 
 
-class ObservationData(TypedDict):
+@dataclass(frozen=True)
+class ObservationRecord:
     name: str
     type: str
     state: str
@@ -57,80 +56,73 @@ class ObservationData(TypedDict):
     error: str
 
 
-class ObservationDetails(ObservationData):
+@dataclass(frozen=True)
+class ObservationDetails(ObservationRecord):
     events: list[dict[str, Any]]
     more: int
 
 
-class ObservationList(TypedDict):
-    observations: list[ObservationData]
+@dataclass(frozen=True)
+class ObservationList:
+    observations: list[ObservationRecord]
     next_page_token: str
 
 
-class ObservationTools:
-    def __init__(self, session: DesktopSession, observations: Observations) -> None:
-        self._session = session
-        self._observations = observations
-
-    async def create_observation(
-        self,
-        parent: str,
-        observation: ObservationArgument,
-        context: ToolContext,
-        observation_id: str | None = None,
-        session: str = "",
-    ) -> ObservationData:
-        request = read_record(ObservationRequest, observation, "observation")
-        later = context.on_later_log
-        on_event = None if later is None else lambda event: later("info", event_data(event))
-        run = await self._observations.create(parent, request, observation_id, on_event, context)
-        if session:
-            self._session.automation.record(session, "create_observation", run.about.name)
-        how = "Events come as log messages." if on_event else "Read its events with get_observation."
-        return answer(observation_data(run), f"Observing as {run.about.name}. {how}")
-
-    async def get_observation(
-        self, name: str, context: ToolContext, after: int = 0, wait: float = 0.0
-    ) -> ObservationDetails:
-        run = self._observations.get(name)
-        await _wait(run, after, min(max(0.0, wait), LONGEST_WAIT), context)
-        found = [each for each in run.events if each.sequence > after]
-        shown = found[:EVENTS_SHOWN]
-        data: ObservationDetails = {
-            **observation_data(run),
-            "events": [event_data(each) for each in shown],
-            "more": len(found) - len(shown),
-        }
-        lines = [describe_event(each) for each in shown] or ["No events."]
-        if data["more"]:
-            lines.append(f"… {data['more']} more; continue with after {shown[-1].sequence}.")
-        return answer(data, "\n".join([f"{run.about.name} is {run.about.state}.", *lines]))
-
-    async def list_observations(
-        self, parent: str = "", page_size: int = 0, page_token: str = ""
-    ) -> ObservationList:
-        page = paginate(
-            self._observations.all(parent), page_size, page_token, "observations", parent, default=PAGE
-        )
-        data: ObservationList = {
-            "observations": [observation_data(each) for each in page.items],
-            "next_page_token": page.next_page_token,
-        }
-        lines = [f"{each.about.name} {each.about.request.type} {each.about.state}" for each in page.items]
-        return answer(data, "\n".join(lines) or "No observations.")
-
-    async def cancel_observation(self, name: str) -> ObservationData:
-        return observation_data(self._observations.cancel(name))
+@operation("Observe changes", LOOKING)
+async def create_observation(
+    desktop: Desktop,
+    parent: str,
+    observation: ObservationArgument,
+    observation_id: str | None = None,
+    session: str = "",
+) -> Reply[ObservationRecord]:
+    request = read_record(ObservationRequest, observation, "observation")
+    later = desktop.context.on_later_log
+    on_event = None if later is None else lambda event: later("info", event_data(event))
+    observations = desktop.session.part(Observations)
+    run = await observations.create(parent, request, observation_id, on_event, desktop.context)
+    if session:
+        desktop.session.automation.record(session, "create_observation", run.about.name)
+    how = "Events come as log messages." if on_event else "Read its events with get_observation."
+    return Reply(observation_record(run), f"Observing as {run.about.name}. {how}")
 
 
-def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:
-    observations = Observations(session)
-    server.at_close(observations.close)
-    tools, offer = ObservationTools(session, observations), Offer(server, wanted)
-    offer(tools.create_observation, "Observe changes", **LOOKING)
-    offer(tools.get_observation, "Read an observation", **LOOKING)
-    offer(tools.list_observations, "List observations", **LOOKING)
-    offer(tools.cancel_observation, "Cancel an observation", destructive=False, idempotent=True, reach="here")
+@operation("Read an observation", LOOKING)
+async def get_observation(
+    desktop: Desktop, name: str, after: int = 0, wait: float = 0.0
+) -> Reply[ObservationDetails]:
+    desktop.check_name(name, "observations")
+    run = desktop.session.part(Observations).get(name)
+    await _wait(run, after, min(max(0.0, wait), LONGEST_WAIT), desktop.context)
+    found = [event for event in run.events if event.sequence > after]
+    shown = found[:EVENTS_SHOWN]
+    data = ObservationDetails(
+        **vars(observation_record(run)),
+        events=[event_data(event) for event in shown],
+        more=len(found) - len(shown),
+    )
+    lines = [describe_event(event) for event in shown] or ["No events."]
+    if data.more:
+        lines.append(f"… {data.more} more; continue with after {shown[-1].sequence}.")
+    return Reply(data, "\n".join([f"{run.about.name} is {run.about.state}.", *lines]))
+
+
+@operation("List observations", LOOKING)
+async def list_observations(
+    desktop: Desktop, parent: str = "", page_size: int = 0, page_token: str = ""
+) -> Reply[ObservationList]:
+    desktop.check_name(parent, "applications")
+    runs = desktop.session.part(Observations).all(parent)
+    page = desktop.page(runs, page_size, page_token, "observations", parent, default=PAGE)
+    data = ObservationList([observation_record(run) for run in page.items], page.next_page_token)
+    lines = [f"{run.about.name} {run.about.request.type} {run.about.state}" for run in page.items]
+    return Reply(data, "\n".join(lines) or "No observations.")
+
+
+@operation("Cancel an observation", Traits(destructive=False, idempotent=True, acts=False))
+async def cancel_observation(desktop: Desktop, name: str) -> ObservationRecord:
+    desktop.check_name(name, "observations")
+    return observation_record(desktop.session.part(Observations).cancel(name))
 
 
 async def _wait(run: ObservationRun, after: int, seconds: float, context: ToolContext) -> None:
@@ -147,20 +139,20 @@ async def _wait(run: ObservationRun, after: int, seconds: float, context: ToolCo
                 limit.reschedule(min(limit.when() or loop.time(), loop.time() + GATHER))
 
 
-def observation_data(run: ObservationRun) -> ObservationData:
+def observation_record(run: ObservationRun) -> ObservationRecord:
     about = run.about
-    return {
-        "name": about.name,
-        "type": about.request.type,
-        "state": about.state,
-        "create_time": timestamp(about.create_time),
-        "start_time": timestamp(about.start_time),
-        "end_time": timestamp(about.end_time),
-        "filter": write_record(about.request.filter),
-        "activate": about.request.activate,
-        "last_sequence": run.sequence,
-        "error": about.error,
-    }
+    return ObservationRecord(
+        name=about.name,
+        type=about.request.type,
+        state=about.state,
+        create_time=timestamp(about.create_time),
+        start_time=timestamp(about.start_time),
+        end_time=timestamp(about.end_time),
+        filter=write_record(about.request.filter),
+        activate=about.request.activate,
+        last_sequence=run.sequence,
+        error=about.error,
+    )
 
 
 def event_data(event: ObservationEvent) -> dict[str, Any]:

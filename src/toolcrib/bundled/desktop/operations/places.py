@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.choosing import choose_window
-from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.sight.views import Place, Region, shown_windows
-from toolcrib.bundled.desktop.tools.windows import Bounds
 
 
 async def find_place(
@@ -23,7 +21,3 @@ async def find_window(backend: Backend, app_name: str | None, window: int | str 
     if window is None:
         return (await shown_windows(backend, app_name))[0]
     return choose_window(await backend.windows.list(), window)
-
-
-def bounds_data(rect: Rect) -> Bounds:
-    return {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}

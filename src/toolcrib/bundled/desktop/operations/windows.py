@@ -1,53 +1,55 @@
-"""The tools for windows."""
+"""Windows: list, get, focus, move, resize, minimise, restore, close."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypedDict, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.choosing import MAX_TITLE, describe_window, windows_of
-from toolcrib.bundled.desktop.choosing import choose_window as choose_window
-from toolcrib.bundled.desktop.elements.difference import summarise
+from toolcrib.bundled.desktop.choosing import MAX_TITLE, describe_window
+from toolcrib.bundled.desktop.elements.search import read_tree
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.lists import filtered, masked, ordered
-from toolcrib.bundled.desktop.pages import paginate
+from toolcrib.bundled.desktop.lists import filtered, ordered
+from toolcrib.bundled.desktop.operations.table import (
+    ARRANGING,
+    ENDING,
+    LOOKING,
+    Action,
+    Bounds,
+    Desktop,
+    Reply,
+    more_line,
+    operation,
+    with_changes,
+)
 from toolcrib.bundled.desktop.resources import window_name
-from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.offer import ACTING, LOOKING, Offer, answer, with_changes
-from toolcrib.bundled.desktop.window_changes import describe_changes
-from toolcrib.serverkit.context import ToolContext, ToolFailure
-from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.context import ToolFailure
 
 PAGE = 30
 """Windows of a page; with the longest titles, they fit into 2000 tokens."""
 LARGEST_COORDINATE = 32_767
 """X11 places windows with 16 bits."""
+WINDOW_ROLES = {"frame", "dialog", "window", "alert", "file chooser"}
+STATE_TIMEOUT = 1.0
+
+FIELDS: Mapping[str, Callable[[Window], Any]] = {
+    "title": lambda window: window.title,
+    "bundle_id": lambda window: window.window_class,
+    "window_id": lambda window: window.id,
+    "z_index": lambda window: window.level,
+    "z_order": lambda window: window.level,
+    "visible": lambda window: not window.minimised,
+    "minimized": lambda window: window.minimised,
+    "focused": lambda window: window.active,
+}
+"""What a list can be filtered and ordered by."""
 
 
-class Bounds(TypedDict):
-    x: int
-    y: int
-    width: int
-    height: int
-
-
-class WindowData(TypedDict):
-    name: str
-    id: int
-    title: str
-    application: int | None
-    bundle_id: str
-    bounds: Bounds
-    z_index: int
-    visible: bool
-    active: bool
-    minimised: bool
-
-
-class WindowFields(TypedDict, total=False):
-    """A window with only the fields that were asked for."""
+@dataclass(frozen=True)
+class WindowRecord:
+    """A window on the wire: with a resource name, and the words of the gRPC interface."""
 
     name: str
     id: int
@@ -61,203 +63,212 @@ class WindowFields(TypedDict, total=False):
     minimised: bool
 
 
-class WindowActed(WindowData):
+@dataclass(frozen=True)
+class WindowActed(WindowRecord):
     changes: list[str]
 
 
-class WindowClosed(TypedDict):
+@dataclass(frozen=True)
+class WindowClosed:
     success: bool
     changes: list[str]
 
 
-class WindowList(TypedDict):
+@dataclass(frozen=True)
+class WindowList:
     space: str
-    windows: list[WindowData]
+    windows: list[WindowRecord]
     more: int
     next_page_token: str
 
 
-Operation = Callable[[Backend, Window], Awaitable[Window]]
+@dataclass(frozen=True)
+class WindowState:
+    name: str
+    resizable: bool
+    minimizable: bool
+    closable: bool
+    modal: bool
+    ax_hidden: bool
+    minimized: bool
+    focused: bool
+    fullscreen: bool
 
 
-class WindowTools:
-    def __init__(self, session: DesktopSession) -> None:
-        self._session = session
+def window_record(desktop: Desktop, window: Window) -> WindowRecord:
+    return WindowRecord(
+        name=window_name(window.application, window.id),
+        id=window.id,
+        title=window.title[:MAX_TITLE] if desktop.for_model else window.title,
+        application=window.application,
+        bundle_id=window.window_class,
+        bounds=Bounds.of(window.rect),
+        z_index=window.level,
+        visible=not window.minimised,
+        active=window.active,
+        minimised=window.minimised,
+    )
 
-    async def list_windows(
-        self,
-        context: ToolContext,
-        app_name: str | None = None,
-        parent: str | None = None,
-        page_size: int = 0,
-        page_token: str = "",
-        order_by: str = "",
-        filter: str = "",  # noqa: A002
-    ) -> WindowList:
-        backend = await self._session.backend(context)
-        found = await windows_of(backend, parent)
-        if app_name is not None:
-            named = {each.id for each in await windows_of(backend, app_name)}
-            found = [each for each in found if each.id in named]
-        chosen = ordered(filtered(found, filter, _FILTERS), order_by, _ORDERS)
-        query = ("windows", parent, app_name, order_by, filter)
-        page = paginate(chosen, page_size, page_token, *query, default=PAGE)
-        data: WindowList = {
-            "space": "screen",
-            "windows": [window_data(each) for each in page.items],
-            "more": page.more,
-            "next_page_token": page.next_page_token,
-        }
-        lines = [describe_window(window) for window in page.items] or ["No windows."]
-        if page.more:
-            lines.append(f"… {page.more} more; continue with page_token {page.next_page_token}.")
-        problem = await backend.windows.problem()
-        if problem is not None:
-            lines.append(f"{problem.message} {problem.hint}")
-        return answer(data, "\n".join(lines))
 
-    async def get_window(self, name: str, context: ToolContext, read_mask: str = "") -> WindowFields:
-        backend = await self._session.backend(context)
-        found = choose_window(await backend.windows.list(), name)
-        data = cast("WindowFields", masked(window_data(found), read_mask))
-        return answer(data, describe_window(found))
+@operation("List windows", LOOKING)
+async def list_windows(
+    desktop: Desktop,
+    app_name: str | None = None,
+    parent: str | None = None,
+    page_size: int = 0,
+    page_token: str = "",
+    order_by: str = "",
+    filter: str = "",  # noqa: A002
+) -> Reply[WindowList]:
+    found = await desktop.windows_of(parent)
+    if app_name is not None:
+        named = {window.id for window in await desktop.windows_of(app_name)}
+        found = [window for window in found if window.id in named]
+    chosen = ordered(filtered(found, filter, FIELDS), order_by, FIELDS)
+    query = ("windows", parent, app_name, order_by, filter)
+    page = desktop.page(chosen, page_size, page_token, *query, default=PAGE)
+    windows = [window_record(desktop, window) for window in page.items]
+    data = WindowList("screen", windows, page.more, page.next_page_token)
+    lines = [describe_window(window) for window in page.items] or ["No windows."]
+    problem = await (await desktop.backend()).windows.problem() if desktop.for_model else None
+    notes = [f"{problem.message} {problem.hint}"] if problem is not None else []
+    return Reply(data, "\n".join([*lines, *more_line(page), *notes]))
 
-    async def focus_window(
-        self,
-        context: ToolContext,
-        name: str | None = None,
-        app_name: str | None = None,
-        window_id: int | str | None = None,
-        pid: int | None = None,
-    ) -> WindowActed:
-        given = [each for each in (name, window_id) if each is not None]
-        if len(given) + (app_name is not None) + (pid is not None) != 1:
-            raise MissingField("Give exactly one of name, app_name, window_id and pid.")
-        backend = await self._session.backend(context)
+
+@operation("Get a window", LOOKING, maskable=True)
+async def get_window(desktop: Desktop, name: str) -> Reply[WindowRecord]:
+    found = desktop.choose_window(await (await desktop.backend()).windows.list(), name)
+    return Reply(window_record(desktop, found), describe_window(found))
+
+
+@operation("", LOOKING)
+async def get_window_state(desktop: Desktop, name: str) -> WindowState:
+    backend = await desktop.backend()
+    window = desktop.choose_window(await backend.windows.list(), name)
+    states = await _states(backend, window)
+    displays = await backend.displays.list()
+    return WindowState(
+        name=f"{window_name(window.application, window.id)}/state",
+        resizable="resizable" in states,
+        minimizable="modal" not in states,
+        closable=True,
+        modal="modal" in states,
+        ax_hidden=not states,
+        minimized=window.minimised,
+        focused=window.active,
+        fullscreen=any(window.rect == display.rect for display in displays),
+    )
+
+
+@operation("Focus a window", ARRANGING)
+async def focus_window(
+    desktop: Desktop,
+    name: str | None = None,
+    app_name: str | None = None,
+    window_id: int | str | None = None,
+    pid: int | None = None,
+) -> Reply[WindowActed]:
+    given = [each for each in (name, window_id) if each is not None]
+    if len(given) + (app_name is not None) + (pid is not None) != 1:
+        raise MissingField("Give exactly one of name, app_name, window_id and pid.")
+    async with desktop.acting() as action:
         if given:
-            found = choose_window(await backend.windows.list(), given[0])
+            found = desktop.choose_window(action.windows, given[0])
         else:
-            found = await _topmost(backend, app_name if pid is None else str(pid))
-        return await self._act(context, found, _focus, "Active now")
+            found = await _topmost(desktop, app_name if pid is None else str(pid))
+        now = await action.backend.windows.focus(found.id)
+    return _acted(desktop, action, now, "Active now")
 
-    async def move_window(self, name: str, x: float, y: float, context: ToolContext) -> WindowActed:
-        async def move(backend: Backend, window: Window) -> Window:
-            place = Rect(_checked(x), _checked(y), window.rect.width, window.rect.height)
-            return await backend.windows.place(window.id, place)
 
-        return await self._act(context, name, move, "Now")
+@operation("Move a window", ARRANGING)
+async def move_window(desktop: Desktop, name: str, x: float, y: float) -> Reply[WindowActed]:
+    async def move(backend: Backend, window: Window) -> Window:
+        place = Rect(_checked(x), _checked(y), window.rect.width, window.rect.height)
+        return await backend.windows.place(window.id, place)
 
-    async def resize_window(
-        self, name: str, width: float, height: float, context: ToolContext
-    ) -> WindowActed:
-        async def resize(backend: Backend, window: Window) -> Window:
-            place = Rect(window.rect.x, window.rect.y, _checked(width, 1), _checked(height, 1))
-            return await backend.windows.place(window.id, place)
+    return await _change(desktop, name, move, "Now")
 
-        return await self._act(context, name, resize, "Now")
 
-    async def minimize_window(self, name: str, context: ToolContext) -> WindowActed:
-        async def minimise(backend: Backend, window: Window) -> Window:
-            return await backend.windows.minimise(window.id)
+@operation("Resize a window", ARRANGING)
+async def resize_window(desktop: Desktop, name: str, width: float, height: float) -> Reply[WindowActed]:
+    async def resize(backend: Backend, window: Window) -> Window:
+        place = Rect(window.rect.x, window.rect.y, _checked(width, 1), _checked(height, 1))
+        return await backend.windows.place(window.id, place)
 
-        return await self._act(context, name, minimise, "Minimised")
+    return await _change(desktop, name, resize, "Now")
 
-    async def restore_window(self, name: str, context: ToolContext) -> WindowActed:
-        async def restore(backend: Backend, window: Window) -> Window:
-            return await backend.windows.restore(window.id)
 
-        return await self._act(context, name, restore, "Restored")
+@operation("Minimise a window", ARRANGING)
+async def minimize_window(desktop: Desktop, name: str) -> Reply[WindowActed]:
+    return await _change(desktop, name, lambda backend, it: backend.windows.minimise(it.id), "Minimised")
 
-    async def close_window(self, name: str, context: ToolContext, force: bool = False) -> WindowClosed:
-        backend = await self._session.backend(context)
-        before = await backend.windows.list()
-        window = choose_window(before, name)
-        closed = await backend.windows.close(window.id)
+
+@operation("Restore a window", ARRANGING)
+async def restore_window(desktop: Desktop, name: str) -> Reply[WindowActed]:
+    return await _change(desktop, name, lambda backend, it: backend.windows.restore(it.id), "Restored")
+
+
+@operation("Close a window", ENDING)
+async def close_window(desktop: Desktop, name: str, force: bool = False) -> Reply[WindowClosed]:
+    async with desktop.acting() as action:
+        window = desktop.choose_window(action.windows, name)
+        closed = await action.backend.windows.close(window.id)
         if not closed and force:
-            closed = await _end_program(backend, before, window)
-        changes = summarise(describe_changes(before, await backend.windows.list()))
-        data: WindowClosed = {"success": closed, "changes": changes}
-        still = "is still open: it may ask whether to save" if not closed else "is closed"
-        return answer(data, with_changes(f"The window {window.title[:MAX_TITLE]!r} {still}.", changes))
-
-    async def _act(
-        self, context: ToolContext, target: str | Window, operation: Operation, verb: str
-    ) -> WindowActed:
-        backend = await self._session.backend(context)
-        before = await backend.windows.list()
-        window = choose_window(before, target) if isinstance(target, str) else target
-        now = await operation(backend, window)
-        changes = summarise(describe_changes(before, await backend.windows.list()))
-        data: WindowActed = {**window_data(now), "changes": changes}
-        return answer(data, with_changes(f"{verb}: {describe_window(now)}", changes))
+            closed = await _end_program(desktop, action, window)
+    still = "is still open: it may ask whether to save" if not closed else "is closed"
+    text = with_changes(f"The window {window.title[:MAX_TITLE]!r} {still}.", action.changes)
+    return Reply(WindowClosed(closed, action.changes), text)
 
 
-def offer_tools(server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None) -> None:
-    tools, offer = WindowTools(session), Offer(server, wanted)
-    arranging = {"destructive": False, "idempotent": True, "outside": True, "reach": "here", "limit": 30.0}
-    offer(tools.list_windows, "List windows", **LOOKING)
-    offer(tools.get_window, "Get a window", **LOOKING)
-    offer(tools.focus_window, "Focus a window", **arranging)
-    offer(tools.move_window, "Move a window", **arranging)
-    offer(tools.resize_window, "Resize a window", **arranging)
-    offer(tools.minimize_window, "Minimise a window", **arranging)
-    offer(tools.restore_window, "Restore a window", **arranging)
-    offer(tools.close_window, "Close a window", **{**ACTING, "destructive": True})
+async def _change(
+    desktop: Desktop, name: str, change: Callable[[Backend, Window], Awaitable[Window]], verb: str
+) -> Reply[WindowActed]:
+    async with desktop.acting() as action:
+        now = await change(action.backend, desktop.choose_window(action.windows, name))
+    return _acted(desktop, action, now, verb)
 
 
-def window_data(window: Window) -> WindowData:
-    rect = window.rect
-    return {
-        "name": window_name(window.application, window.id),
-        "id": window.id,
-        "title": window.title[:MAX_TITLE],
-        "application": window.application,
-        "bundle_id": window.window_class,
-        "bounds": {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height},
-        "z_index": window.level,
-        "visible": not window.minimised,
-        "active": window.active,
-        "minimised": window.minimised,
-    }
+def _acted(desktop: Desktop, action: Action, now: Window, verb: str) -> Reply[WindowActed]:
+    data = WindowActed(**vars(window_record(desktop, now)), changes=action.changes)
+    return Reply(data, with_changes(f"{verb}: {describe_window(now)}", action.changes))
 
 
-_ORDERS: dict[str, Callable[[Window], object]] = {
-    "window_id": lambda window: window.id,
-    "title": lambda window: window.title.casefold(),
-    "z_order": lambda window: window.level,
-}
-_FILTERS: dict[str, Callable[[Window], object]] = {
-    "title": lambda window: window.title,
-    "visible": lambda window: not window.minimised,
-    "minimized": lambda window: window.minimised,
-}
-
-
-async def _focus(backend: Backend, window: Window) -> Window:
-    return await backend.windows.focus(window.id)
-
-
-async def _topmost(backend: Backend, application: str | None) -> Window:
+async def _topmost(desktop: Desktop, application: str | None) -> Window:
     """The topmost window of an application, one that is not minimised if there is any."""
-    found = sorted(await windows_of(backend, application), key=lambda window: window.minimised)
+    found = sorted(await desktop.windows_of(application), key=lambda window: window.minimised)
     if not found:
         raise WindowNotFound(f"The application {application!r} has no window.", "Call list_windows.")
     return found[0]
 
 
-async def _end_program(backend: Backend, listed: Sequence[Window], window: Window) -> bool:
+async def _end_program(desktop: Desktop, action: Action, window: Window) -> bool:
     """Kill the program of a window that does not close, unless other windows would go with it."""
-    others = [each for each in listed if each.application == window.application and each.id != window.id]
+    others = [each for each in action.windows if each.application == window.application and each != window]
     if window.application is None or others:
+        if not desktop.for_model:  # the response has a field for it
+            return False
         raise ToolFailure(
             "The window does not close, and its program has other windows.",
             "Answer its question if it asks one, or end the program with delete_application.",
         )
-    await backend.applications.close(window.application, force=True)
+    await action.backend.applications.close(window.application, force=True)
     return True
 
 
+async def _states(backend: Backend, window: Window) -> frozenset[str]:
+    """The states of the window's own element; empty if accessibility does not show it."""
+    if window.application is None:
+        return frozenset()
+    tree = await read_tree(backend, window.application, STATE_TIMEOUT)
+    own: Sequence[frozenset[str]] = [
+        element.states
+        for element in tree.elements
+        if element.role in WINDOW_ROLES and element.name == window.title
+    ]
+    return own[0] if own else frozenset()
+
+
 def _checked(value: float, smallest: int = -LARGEST_COORDINATE) -> int:
-    if not smallest <= value <= LARGEST_COORDINATE:
+    if not smallest <= value <= LARGEST_COORDINATE:  # false for NaN, too
         raise OutOfRange(f"{value:g} is not between {smallest} and {LARGEST_COORDINATE}.")
     return round(value)
