@@ -78,6 +78,15 @@ def create(arguments=()):
         return text
     return server
 ''',
+    "perch": '''
+"""Desktop backend: a perch."""
+PLATFORM = "aviary"
+def user_target():
+    return "perch"
+def probe(target):
+    return []
+async def open_backend(target): ...
+''',
     "quiet": '''
 """Rule: nothing may be shouted."""
 from toolcrib.schema.approvals import RuleResult
@@ -131,6 +140,7 @@ GROUPS = {
     "toolcrib.retrieval.embedders": "letters",
     "toolcrib.servers.installers": "crate",
     "toolcrib.bundled": "echo",
+    "toolcrib.bundled.desktop.backends": "perch",
     "toolcrib.approvals.rules": "quiet",
     "toolcrib.cli.commands": "coo",
     "toolcrib.operations.checks": "lofts",
@@ -223,6 +233,12 @@ def test_an_installer_of_another_package_is_chosen_by_its_references(folder: Pat
     program = "from toolcrib.servers.installers.engine.installations import find_installer\n"
 
     assert "crate" in run(folder, "-c", program + "print(find_installer('crate:hens')[1])")
+
+
+def test_a_desktop_backend_of_another_package_is_chosen_by_its_platform(folder: Path) -> None:
+    program = "from toolcrib.bundled.desktop.backends import backend_module\n"
+
+    assert run(folder, "-c", program + "print(backend_module('aviary').user_target())").strip() == "perch"
 
 
 def test_a_command_of_another_package_is_listed_and_runs(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,18 @@ async def test_a_missing_display_is_named_with_what_to_do(monkeypatch: pytest.Mo
     monkeypatch.delenv("DISPLAY")
     monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
     assert "Wayland" in await found()
+
+
+async def test_a_remote_desktop_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MACOS_USE_SERVER_SOCKET_PATH", str(tmp_path / "desktop.sock"))
+    assert f"No desktop server answers at unix:{tmp_path}/desktop.sock" in await found()
+    assert "start MacosUseServer" in await found()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "desktop.sock"))
+        listening.listen()
+        assert await found() == ""
 
 
 async def test_a_display_of_its_own_names_the_packages_it_lacks(

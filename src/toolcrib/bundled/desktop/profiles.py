@@ -6,8 +6,11 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from toolcrib.bundled.desktop import tools
+from toolcrib.bundled.desktop import operations, tools
+from toolcrib.bundled.desktop.operations.table import groups
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.tools.offer import Offer
+from toolcrib.bundled.desktop.tools.surface import offer_operation
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
 
@@ -65,13 +68,19 @@ FULL_ONLY = frozenset(
 
 def offer_profile(server: ToolServer, session: DesktopSession, profile: str) -> None:
     """Add the tools of a profile to a server."""
-    for module in sorted(pkgutil.iter_modules(tools.__path__), key=lambda found: found.name):
-        group = importlib.import_module(f"{tools.__name__}.{module.name}")
+    wanted = PROFILES[profile]
+    server.at_close(session.close_parts)
+    offer = Offer(server, wanted)
+    by_hand = {module.name for module in pkgutil.iter_modules(tools.__path__)}
+    for name in sorted({*by_hand, *groups()}):
+        for operation in groups().get(name, ()):
+            offer_operation(offer, session, operation)
+        group = importlib.import_module(f"{tools.__name__}.{name}") if name in by_hand else operations
         if hasattr(group, "offer_tools"):
-            group.offer_tools(server, session, PROFILES[profile])
-    for folder in tools.__path__:
+            group.offer_tools(server, session, wanted)
+    for folder in (*operations.__path__, *tools.__path__):
         for file in sorted(Path(folder).glob("*.toml")):
-            describe(server, file, partial=PROFILES[profile] is not None)
+            describe(server, file, partial=wanted is not None)
     if PROFILES[profile] is not None:
         _leave_out_parameters(server)
 
