@@ -20,6 +20,7 @@ import hypothesis
 import pytest
 
 import toolcrib
+from tests.loop_clock import LoopClock
 from tests.namespaces import run_as_root
 
 pytest_plugins = ("tests.needs",)
@@ -135,6 +136,12 @@ def until() -> Callable[..., Any]:
                     await events.next()
 
     return wait
+
+
+@pytest.fixture
+async def clock() -> LoopClock:
+    """A hand on the clock of the running loop."""
+    return LoopClock(asyncio.get_running_loop())
 
 
 @pytest.fixture(autouse=True)
