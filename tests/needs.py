@@ -20,8 +20,10 @@ FUNCTIONS = frozenset(
         "npm_package",
         "npm_tarball",
         "on_small_disk",
+        "probing",
         "running_dovecot",
         "running_postgres",
+        "tracked_texts",
     }
 )
 """Functions that start a program or use npm; a test or fixture that names one of them needs it too."""

@@ -114,9 +114,7 @@ async def test_a_server_that_never_answers_is_given_up(clock: LoopClock) -> None
         await reply.client_gone()
 
     with pytest.raises(FetchFailed, match="did not answer in time"):
-        await clock.outlasts(
-            fetch_from(handler, FetchLimits()), 10, begun=asked.wait()
-        )
+        await clock.outlasts(fetch_from(handler, FetchLimits()), 10, begun=asked.wait())
 
 
 async def test_the_deadline_counts_redirects_too(clock: LoopClock) -> None:

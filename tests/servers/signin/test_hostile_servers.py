@@ -17,7 +17,6 @@ from tests.servers.signin.resource import TOKEN, Resource, agree, resource
 from toolcrib.errors import AuthRequired, FetchFailed, NetworkRefused, RemoteUnreachable, UsageError
 from toolcrib.serverkit.network import Resolver
 from toolcrib.serverkit.redirect_listener import listen
-from toolcrib.servers.remote import routes
 from toolcrib.servers.remote.named_hosts import check_named, named_policies
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.credentials import BearerAuth, Credentials

@@ -48,8 +48,10 @@ async def test_progress_is_heard_and_a_late_call_leaves_the_session_usable(
             "steps", {"count": 3}, timeout=30, on_progress=lambda done, total, text: steps.append(done)
         )
         assert steps == [1, 2, 3]
+        begun = asyncio.Event()
+        hanging = session.call_tool("hang", {}, timeout=30, on_progress=lambda *_: begun.set())
         with pytest.raises(CallTimeout):
-            await clock.outlasts(session.call_tool("hang", {}, timeout=30), 30, begun=HUNG)
+            await clock.outlasts(hanging, 30, begun=begun.wait())
         assert await call(session, "echo", text="still here") == "still here"
 
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-import asyncio
 from tests.loop_clock import LoopClock
 from tests.tools.workshop import Workshop
 from toolcrib.errors import CallTimeout, UnknownTool, UsageError
