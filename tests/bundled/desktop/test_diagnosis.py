@@ -50,6 +50,7 @@ async def test_a_remote_desktop_that_does_not_answer_is_named(
         assert await found() == ""
 
 
+@pytest.mark.acceptance
 async def test_a_display_of_its_own_names_the_packages_it_lacks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -72,6 +73,7 @@ async def test_the_accessibility_of_a_session_is_checked(
     assert "only programs that use X11" in await found()
 
 
+@pytest.mark.acceptance
 async def test_the_doctor_reports_each_desktop_that_was_added(tmp_path: Path) -> None:
     entry = {"type": "inprocess", "module": "toolcrib.bundled.desktop"}
     async with open_host(tmp_path) as host:
