@@ -11,7 +11,7 @@ from toolcrib.cli.account_form import read_values
 from toolcrib.cli.account_sign_in import sign_in
 from toolcrib.cli.declare import Seconds, declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import label, mark, note, say, say_exactly, show_table
+from toolcrib.cli.output import label, mark, note, say, say_exactly
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import NotFound
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from toolcrib.operations.results.accounts import (
         AccountAdded,
         AccountProviderShown,
-        AccountShown,
         AccountTested,
     )
 
@@ -113,25 +112,6 @@ def _show_added(outcome: AccountAdded) -> None:
 
 
 @declare()
-async def list_(surface: Surface) -> None:
-    """List the accounts and the servers that can use them; secrets are never shown."""
-    async with surface.reach() as client:
-        found = await client.account_list()
-    if surface.answer(found):
-        return
-    if not found:
-        note("No accounts yet. Add one with: toolcrib account add PROVIDER NAME")
-        return
-    show_table(["NAME", "PROVIDER", "USER", "ACCESS", "SERVERS"], [_row(account) for account in found])
-
-
-def _row(account: AccountShown) -> list[str]:
-    access = "read-only" if account["read_only"] else "full"
-    servers = ", ".join(account["servers"]) or "-"
-    return [account["name"], account["provider"], account["user"] or "-", access, servers]
-
-
-@declare()
 @click.argument("name", required=False, shell_complete=completion.accounts)
 async def test(surface: Surface, name: str | None) -> int:
     """Connect to the account NAME, or to all accounts, and change nothing."""
@@ -178,7 +158,6 @@ command = command_of(
     "Housekeeping",
     "Add, list, test and remove accounts.",
     add,
-    list_,
     test,
     remove,
 )
