@@ -71,12 +71,13 @@ def _complete(operation: Operation[..., Any], command: Command) -> Command:
 def _parameter(field: FieldInfo, parameter: Parameter) -> Parameter:
     """The parameter with the type, default, limits and choices of its field."""
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not NoneType]
-    limits = [getattr(limit, "ge", getattr(limit, "le", None)) for limit in field.metadata]
+    least = [limit.ge for limit in field.metadata if hasattr(limit, "ge")]
+    most = [limit.le for limit in field.metadata if hasattr(limit, "le")]
     parameter = replace(
         parameter,
         required=field.is_required(),
         default=None if field.is_required() or isinstance(field.default, bool) else field.default,
-        limits=tuple(limits) if len(limits) == 2 else None,
+        limits=(least[0], most[0]) if least and most else None,
     )
     if get_origin(field.annotation) is Literal:
         return replace(parameter, choices=tuple(kinds))
@@ -87,12 +88,12 @@ def _parameter(field: FieldInfo, parameter: Parameter) -> Parameter:
 
 def _construct(value: Command | Column | Parameter, depth: int) -> str:
     """The expression for this value as ruff formats it; fields with default values are omitted."""
-    name, given = type(value).__name__, _given(value)
-    indent = "    " * (depth + 1)
-    if _fits(f"{indent}{_literal(value)}"):
+    indent = "    " * depth
+    if not isinstance(value, Command) and _fits(f"{indent}{_literal(value)}"):
         return _literal(value)
-    lines = "".join(f"{indent}{_argument(key, argument, depth + 1)},\n" for key, argument in given.items())
-    return f"{name}(\n{lines}{'    ' * depth})"
+    arguments = [_argument(name, argument, depth + 1) for name, argument in _given(value).items()]
+    lines = "".join(f"{indent}    {argument},\n" for argument in arguments)
+    return f"{type(value).__name__}(\n{lines}{indent})"
 
 
 def _given(value: Command | Column | Parameter) -> dict[str, Any]:
@@ -118,7 +119,8 @@ def _argument(name: str, value: object, depth: int) -> str:
 
 
 def _fits(line: str) -> bool:
-    return len(line) < _WIDTH - len("',: ")
+    """True if the line and a comma are not too long."""
+    return len(line) < _WIDTH
 
 
 def _literal(value: object) -> str:

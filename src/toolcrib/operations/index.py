@@ -333,7 +333,7 @@ SUBCOMMANDS = {
     ),
     "secret_list": Command(
         name="secret list",
-        help=("List the secrets, where they are stored and which servers use them; values are never shown."),
+        help="List the secrets, where they are stored and which servers use them; values are never shown.",
         columns=(
             Column(header="NAME", text="{name}"),
             Column(header="STORED IN", text="{place}|missing", colours=(("missing", "red"),)),
