@@ -74,7 +74,7 @@ def _parameter(parameter: Parameter) -> click.Parameter:
     )
 
 
-def _kind(parameter: Parameter) -> click.ParamType | None:
+def _kind(parameter: Parameter) -> click.ParamType[Any] | None:
     if parameter.choices:
         return click.Choice(parameter.choices)
     return click.IntRange(*parameter.limits) if parameter.limits else _TYPES.get(parameter.type)

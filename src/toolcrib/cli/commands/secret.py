@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say
-from toolcrib.cli.questions import ask_unseen
+from toolcrib.cli.questions import read_secret
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import UsageError
-
-LARGEST = 64 * 1024
 
 
 @declare()
@@ -24,7 +19,7 @@ async def set_(surface: Surface, name: str) -> None:
 
     Entries refer to it as ${secret:NAME}.
     """
-    value = _read_value(name)
+    value = read_secret(f"Value of {name}")
     async with surface.reach() as client:
         outcome = await client.secret_set(name=name, value=value)
     if surface.answer(outcome):
@@ -54,17 +49,6 @@ async def remove(surface: Surface, name: str) -> None:
 
 
 _PLACES = {"keyring": "system keyring", "file": "secrets file, readable only by you"}
-
-
-def _read_value(name: str) -> str:
-    """Read it from a prompt or stdin; other users can read command lines."""
-    if sys.stdin.isatty():
-        return ask_unseen(f"Value of {name}")
-    value = sys.stdin.read(LARGEST + 1)
-    if len(value) > LARGEST:
-        raise UsageError(f"The value is longer than {LARGEST} characters.")
-    # `echo value |` and files end in a line break that is not part of it.
-    return value.removesuffix("\n").removesuffix("\r")
 
 
 command = command_of("secret", "Housekeeping", "Store, list and delete secrets.", set_, remove)
