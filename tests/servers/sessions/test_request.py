@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.loop_clock import LoopClock
-from tests.servers.conftest import LoopClock
 from toolcrib.servers.sessions.peer import Deadlines, Pending
 
 pytestmark = pytest.mark.usefixtures("tidy")
