@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from toolcrib.errors import NotFound
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.features.workflows.ports import RunInfo, VisitScope
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 

@@ -16,6 +16,7 @@
     ├── HostRunning             another host already uses this home
     ├── NoHost                  this needs a running host
     ├── NotFound
+    │   ├── FeatureMissing      a feature is not installed
     │   ├── UnknownServer
     │   └── UnknownTool
     │       └── ToolChanged     its definition is not the approved one
@@ -178,6 +179,12 @@ class NoHost(ToolcribError):
 class NotFound(ToolcribError):
     kind = "not_found"
     exit_code = 3
+
+
+class FeatureMissing(NotFound):
+    """The feature that this belongs to is not installed."""
+
+    kind = "feature_missing"
 
 
 class UnknownServer(NotFound):

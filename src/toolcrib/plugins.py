@@ -45,7 +45,12 @@ def find(folder: str, name: str) -> ModuleType:
 
 def _ours(folder: str) -> set[str]:
     """The modules of the folder, except private ones (`_name`) and `engine`, which the others share."""
-    package = importlib.import_module(folder)
+    try:
+        package = importlib.import_module(folder)
+    except ModuleNotFoundError as error:
+        if error.name and folder.startswith(error.name):
+            return set()  # It belongs to a feature that is not installed.
+        raise
     found = (module.name for module in pkgutil.iter_modules(package.__path__))
     return {name for name in found if not name.startswith("_") and name != "engine"}
 

@@ -20,7 +20,7 @@ import httpx2
 
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.google.credentials import GoogleCredentials
-from toolcrib.accounts.google.sign_in import challenge
+from toolcrib.features.accounts.google_sign_in import challenge
 
 CLIENT_ID = "123-abc.apps.googleusercontent.com"
 CLIENT_SECRET = "GOCSPX-client-secret"

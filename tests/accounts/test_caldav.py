@@ -15,8 +15,8 @@ from tests.bundled.calendar.radicale_server import PASSWORD, run_radicale
 from toolcrib.accounts import Account
 from toolcrib.accounts.dav import open_dav
 from toolcrib.accounts.dav_discovery import find_home
-from toolcrib.accounts.providers import caldav
 from toolcrib.errors import AuthRequired, CallFailed, ToolcribError, UsageError
+from toolcrib.features.accounts.providers import caldav
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from tests.accounts.google_emulator import USER, google_emulator
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, GoogleCredentials
-from toolcrib.accounts.providers import google as provider
 from toolcrib.errors import AuthRequired
+from toolcrib.features.accounts.providers import google as provider
 
 DEADLINE = 60.0
 

@@ -10,8 +10,8 @@ import pytest
 from toolcrib import plugins
 from toolcrib.catalog.listing import CatalogEntry, by_name, search, servers
 from toolcrib.config.entries import check_name
-from toolcrib.features.clients.paste.parser import understand
-from toolcrib.features.clients.paste.pasted import Install
+from toolcrib.config.paste.parser import understand
+from toolcrib.config.paste.pasted import Install
 
 REFERENCE = {"everything", "filesystem", "memory", "sequential-thinking", "fetch", "git", "time"}
 
@@ -27,7 +27,7 @@ def test_a_listed_server_says_what_it_is_for_and_how_to_have_it(one: CatalogEntr
     assert one.words
     if one.origin == "bundled":
         assert one.setting or find_spec(one.module) is not None
-        assert set(one.accounts) <= set(plugins.names("toolcrib.accounts.providers"))
+        assert set(one.accounts) <= set(plugins.names("toolcrib.features.accounts.providers"))
         return
     assert one.origin in ("official", "well-known")
     assert one.reference or one.url.startswith("https://")

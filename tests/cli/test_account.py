@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.accounts.google_service import USER, GoogleService, google_service
-from tests.accounts.ledger_package import write_package
 from tests.cli.command_line import PROGRAM, CommandLine
 from tests.cli.terminal import terminal
 from tests.cli.test_completion import complete
 from tests.cli.test_json_promise import examples, shape
+from tests.features.accounts.ledger_package import write_package
 
 PASSWORD = "open sesame"
 ADD = ("account", "add", "ledger", "home", "--user", "ada@example.org", "--password-stdin")

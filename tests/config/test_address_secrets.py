@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.config.secret_detection import looks_secret, secrets_in, without_secrets
-from toolcrib.features.clients.transfer.secret_extraction import SecretExtractor
+from toolcrib.config.secret_extraction import SecretExtractor
 
 KEY = "k3yk3yk3yk3yk3yk3y99"
 

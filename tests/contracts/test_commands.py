@@ -7,7 +7,7 @@ import pytest
 
 from toolcrib.cli.entry import program
 from toolcrib.cli.group import FOLDER
-from toolcrib.operations.index import COMMANDS
+from toolcrib.operations.index import COMMANDS, FEATURE_COMMANDS
 from toolcrib.plugins import names
 
 PROGRAM = program()
@@ -28,4 +28,4 @@ def test_a_command_has_a_name_and_a_help_text(name: str) -> None:
 
 def test_no_command_is_both_a_module_and_made_from_an_operation() -> None:
     assert not {*names(FOLDER)} & {*COMMANDS}
-    assert len(NAMES) == len(names(FOLDER)) + len(COMMANDS)
+    assert len(NAMES) == len(names(FOLDER)) + len(COMMANDS) + len(FEATURE_COMMANDS)

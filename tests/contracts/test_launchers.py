@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib import plugins
-from toolcrib.features.clients.paste.parser import LAUNCHERS
-from toolcrib.features.clients.paste.pasted import CommandLine
+from toolcrib.config.paste.parser import LAUNCHERS
+from toolcrib.config.paste.pasted import CommandLine
 
 NAMES = plugins.names(LAUNCHERS)
 

@@ -121,8 +121,8 @@ async def check(account, secret):
 ''',
     "chirp": '''
 """Chirp: a node that chirps."""
-from toolcrib.features.workflows.node_settings import AnyResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_settings import AnyResult, NodeSettings
+from toolcrib.graph.node_type import NodeType
 class ChirpSettings(NodeSettings):
     times: int = 1
 async def run(settings, context):
@@ -150,7 +150,7 @@ GROUPS = {
     "toolcrib.operations.checks": "lofts",
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
-    "toolcrib.accounts.providers": "nest",
+    "toolcrib.features.accounts.providers": "nest",
     "toolcrib.features.workflows.nodes": "chirp",
 }
 HOST = """
@@ -269,7 +269,7 @@ def test_an_embedder_of_another_package_makes_vectors(folder: Path) -> None:
 def test_a_workflow_uses_a_node_of_another_package(folder: Path) -> None:
     data = {"name": "x", "nodes": {"a": {"type": "Chirp", "settings": {"times": "two"}}}}
     program = (
-        "from toolcrib.features.workflows.graph.files import workflow_from\n"
+        "from toolcrib.graph.files import workflow_from\n"
         "from toolcrib.features.workflows.graph.validation import validate\n"
         f"print(*(each.message for each in validate(workflow_from({data}))))"
     )

@@ -11,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 
 from toolcrib import plugins
 from toolcrib.features.workflows.conversion import NotAToolNode, to_call
-from toolcrib.features.workflows.graph.node_types import FOLDER, AnyNodeType, node_types
-from toolcrib.features.workflows.graph.references import references_in
-from toolcrib.features.workflows.node_settings import FIXED, STRUCTURE, NodeResult, NodeSettings, draft
+from toolcrib.features.workflows.graph.node_types import FOLDER, node_types
+from toolcrib.graph.node_settings import FIXED, STRUCTURE, NodeResult, NodeSettings, draft
+from toolcrib.graph.node_type import AnyNodeType
+from toolcrib.graph.references import references_in
 from toolcrib.schema.workflows import ERROR, Node
 
 NAMES = plugins.names(FOLDER)

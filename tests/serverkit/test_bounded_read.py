@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.cli.call_arguments import read_words
+from toolcrib.config.paste.parser import _path
 from toolcrib.errors import UsageError
-from toolcrib.features.clients.paste.parser import _path
 from toolcrib.features.workflows.commands.source import read_source
 from toolcrib.serverkit.bounded_read import read_bounded, read_bounded_text
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.accounts.google_service import USER, GoogleService, google_service
-from tests.accounts.ledger_package import write_package
+from tests.features.accounts.ledger_package import write_package
 from tests.web.axe import look_over
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.layout import faults_of_layout

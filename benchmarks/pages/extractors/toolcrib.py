@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolcrib.bundled.websearch.extraction import media
+from toolcrib.bundled.websearch.extraction import worker
 from toolcrib.bundled.websearch.extraction.document import WebDocument
 
 TITLE = "toolcrib"
 
 
 def extract(html: bytes, url: str) -> str:
-    return media.read(WebDocument(html, url)).text
+    return worker.read(WebDocument(html, url)).text

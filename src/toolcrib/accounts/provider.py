@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from toolcrib import plugins
 from toolcrib.accounts.account import Account, Setting
 
-PROVIDERS = "toolcrib.accounts.providers"
+PROVIDERS = "toolcrib.features.accounts.providers"
 
 
 @dataclass(frozen=True, kw_only=True)

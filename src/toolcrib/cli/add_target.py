@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli.install_view import ARCHIVES, is_reference
-from toolcrib.cli.output import label, note
+from toolcrib.cli.output import label
 from toolcrib.cli.proposal import make_entry, read_pairs
-from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.features.clients.paste.pasted import Entries, Install, Pasted, PastedDocument
+    from toolcrib.config.paste.pasted import Entries, Install, Pasted, PastedDocument
 
 DOCUMENTS = (".json", ".jsonc", ".toml", ".yaml", ".yml", *ARCHIVES, ".gz", ".zip")
 DRY_RUN = "--dry-run"
@@ -72,7 +71,7 @@ class AddOptions:
 
 def insert_dashes(command: click.Command, args: list[str]) -> list[str]:
     """The arguments with `--` before a pasted command line: its options are not options of `add`."""
-    from toolcrib.features.clients.paste.parser import begins_command
+    from toolcrib.config.paste.parser import begins_command
 
     if "--" in args:
         return args
@@ -135,7 +134,7 @@ def remember_dashes(context: click.Context, args: list[str]) -> None:
 
 def read_target(first: str, options: AddOptions) -> tuple[str, Install | PastedDocument | dict[str, Any]]:
     """The name, which may be empty for a package or a document, and what is to be added."""
-    from toolcrib.features.clients.paste.pasted import Entries, PastedAddress
+    from toolcrib.config.paste.pasted import Entries, PastedAddress
 
     if options.kind:
         return first, _entry(options, options.target, options.kind)
@@ -187,7 +186,7 @@ def _refuse_process_options(server: str, options: AddOptions) -> None:
 
 def _split_name(first: str, rest: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """The name, or '', and what is to be added."""
-    from toolcrib.features.clients.paste.parser import is_beginning
+    from toolcrib.config.paste.parser import is_beginning
 
     after_dashes = click.get_current_context().meta.get(_DASHES)
     words = (first, *rest)
@@ -201,8 +200,8 @@ def _split_name(first: str, rest: tuple[str, ...]) -> tuple[str, tuple[str, ...]
 
 def _read_pasted(name: str, words: Sequence[str], *, as_is: bool) -> Pasted | None:
     """What was pasted; None for a plain command, which is used unchanged."""
-    from toolcrib.features.clients.paste.parser import as_command, understand
-    from toolcrib.features.clients.paste.pasted import Entries, Install
+    from toolcrib.config.paste.parser import as_command, understand
+    from toolcrib.config.paste.pasted import Entries, Install
 
     here = Path.cwd()
     if name and len(words) == 1 and _is_program(words[0], here, as_is=as_is):
@@ -216,7 +215,7 @@ def _read_pasted(name: str, words: Sequence[str], *, as_is: bool) -> Pasted | No
 
 def _is_program(word: str, here: Path, *, as_is: bool) -> bool:
     """Whether one argument after a name is a command, rather than a file, a package or an address."""
-    from toolcrib.features.clients.paste.parser import is_beginning
+    from toolcrib.config.paste.parser import is_beginning
 
     path = here / Path(word).expanduser()
     if path.is_dir():
@@ -239,7 +238,7 @@ def _single(
     name: str, found: Entries, words: tuple[str, ...], options: AddOptions
 ) -> tuple[str, dict[str, Any]]:
     """The only server of what was pasted; its folder is this one if an argument names a file in it."""
-    from toolcrib.features.clients.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     for remark in found.notes:
         label("warning:", "yellow", remark)
@@ -258,8 +257,8 @@ def _entry(options: AddOptions, target: tuple[str, ...], kind: str | None) -> di
 
 def check_here(entry: Mapping[str, Any], *, as_is: bool) -> None:
     """Refuse an entry that cannot work on this machine; `as_is` allows a program that is missing so far."""
-    from toolcrib.features.clients.paste.checks import check_address, check_local, is_on_path
-    from toolcrib.features.clients.paste.parser import is_launcher
+    from toolcrib.config.paste.checks import check_address, check_local, is_on_path
+    from toolcrib.config.paste.parser import is_launcher
 
     if isinstance(entry.get("url"), str):
         check_address(entry["url"])
@@ -269,40 +268,3 @@ def check_here(entry: Mapping[str, Any], *, as_is: bool) -> None:
         check_local(local, os.environ, Path.cwd())
     elif not is_on_path(command, os.environ.get("PATH", os.defpath)):
         label("warning:", "yellow", f"There is no program {command!r} on your PATH yet.")
-
-
-async def read_document(
-    surface: Surface, name: str, found: PastedDocument, options: AddOptions
-) -> tuple[str, Install | dict[str, Any] | None]:
-    """The only server of a pasted document; None after several, or one that asks, were imported."""
-    from toolcrib.cli.commands.import_ import Source, import_source, show_outcomes
-    from toolcrib.features.clients.paste.entry_forms import named
-
-    found = replace(found, text=named(found.text, name))
-    source = Source(file=str(found.file), host=found.host, text=found.text)
-    async with surface.reach() as client:
-        plan = await client.import_plan(file=source.file, host=source.host, text=source.text)
-        if not plan["servers"]:
-            reasons = [f"{server}: {reason}" for server, reason in plan["refused"].items()]
-            raise UsageError("It contains no server.", hint=". ".join(reasons) or "See: toolcrib add --help")
-        if len(plan["servers"]) != 1 or plan["servers"][0]["questions"]:
-            outcome = await import_source(surface, client, source, dry_run=options.dry_run)
-            if not surface.answer([outcome]):
-                show_outcomes([outcome])
-            return name, None
-    return _server_of_document(name, found, options)
-
-
-def _server_of_document(
-    name: str, found: PastedDocument, options: AddOptions
-) -> tuple[str, Install | dict[str, Any]]:
-    from toolcrib.features.clients.paste.entry_forms import as_install
-    from toolcrib.features.clients.transfer.sources import read_words
-
-    reading = read_words(found.text, found.file, found.host)
-    (draft,) = reading.drafts
-    for remark in draft.notes:
-        note(remark)
-    package = None if options.as_is else as_install(draft.entry)
-    name = name or draft.name or (package.name if package else "server")
-    return name, package or {**draft.entry, **options.entry_keys()}

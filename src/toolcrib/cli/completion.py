@@ -55,13 +55,6 @@ def accounts(context: click.Context, parameter: click.Parameter, incomplete: str
         return []
 
 
-def account_providers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The kinds of accounts."""
-    from toolcrib import plugins
-
-    return [name for name in plugins.names("toolcrib.accounts.providers") if name.startswith(incomplete)]
-
-
 def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """The profiles of the config file, and those of a shared database."""
     home = _home(context)
@@ -98,13 +91,6 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
     ]
     known = dict.fromkeys([*([chosen] if isinstance(chosen, str) else []), *vendors, "demo"])
     return [name for name in known if name.startswith(incomplete)]
-
-
-def clients(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The MCP clients whose config files are known."""
-    from toolcrib.features.clients.files.client import client_names
-
-    return [name for name in client_names() if name.startswith(incomplete)]
 
 
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolcrib import plugins
 from toolcrib.cli.declare import SECTIONS, CliCommand, shared_options
-from toolcrib.operations.index import COMMANDS
+from toolcrib.operations.index import COMMANDS, FEATURE_COMMANDS
 
 if TYPE_CHECKING:
     from toolcrib.cli.outline import Outline
+    from toolcrib.feature import Feature
 
 FOLDER = "toolcrib.cli.commands"
 MAX_SUMMARY = 300
@@ -75,13 +77,12 @@ def command_of(name: str, section: str, summary: str, *commands: click.Command) 
 
 
 class ProgramGroup(Group):
-    """All commands: the modules of `cli/commands`, each offering `command`, and those of operations."""
+    """All commands: the modules of `cli/commands` and of features, and those made from operations."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from toolcrib import plugins
-
         modules = [name.rstrip("_") for name in plugins.names(FOLDER)]
-        return sorted(name.replace("_", "-") for name in {*modules, *COMMANDS})
+        found = {*modules, *COMMANDS, *FEATURE_COMMANDS, *_commands_of_others()}
+        return sorted(name.replace("_", "-") for name in found)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         module = _module_name(cmd_name)
@@ -89,7 +90,9 @@ class ProgramGroup(Group):
             from toolcrib.cli.operation_command import make_command
 
             return make_command(module, COMMANDS[module])
-        return _imported(FOLDER, module)
+        if cmd_name in FEATURE_COMMANDS:
+            return _of_feature(cmd_name, FEATURE_COMMANDS[cmd_name])
+        return _imported(FOLDER, module) or _of_other_feature(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section."""
@@ -109,7 +112,7 @@ class ProgramGroup(Group):
         module = _module_name(name)
         if module in COMMANDS:
             return Outline(COMMANDS[module].section, COMMANDS[module].help)
-        if outline := read_outline(f"{FOLDER}.{module}"):
+        if outline := read_outline(FEATURE_COMMANDS.get(name, f"{FOLDER}.{module}")):
             return outline
         command = self.get_command(ctx, name)
         if command is None or command.hidden:
@@ -133,8 +136,6 @@ class FormedCommand(CliCommand):
 
     def forms(self) -> tuple[str, ...]:
         """The names of the subcommands; nothing is imported."""
-        from toolcrib import plugins
-
         return plugins.names(self._folder)
 
     @property
@@ -155,8 +156,44 @@ def _imported(folder: str, module: str) -> click.Command | None:
     return command if isinstance(command, click.Command) else None
 
 
+def _of_feature(name: str, module: str) -> click.Command:
+    """The command of a feature of ours; one that says so if the feature is not installed."""
+    from toolcrib.feature import FEATURES
+
+    feature = module.removeprefix(f"{FEATURES}.").partition(".")[0]
+    if feature in plugins.names(FEATURES):
+        command: click.Command = import_module(module).command
+        return command
+    return _missing_command(name, feature)
+
+
+def _missing_command(name: str, feature: str) -> click.Command:
+    def refuse(**_: Any) -> None:
+        from toolcrib.feature import missing
+
+        raise missing(feature)
+
+    words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+    settings = {"ignore_unknown_options": True, "help_option_names": []}
+    return click.Command(name, callback=refuse, params=[words], hidden=True, context_settings=settings)
+
+
+def _commands_of_others() -> dict[str, Feature]:
+    """The commands of features that other packages bring."""
+    from toolcrib.feature import FEATURES, features
+
+    elsewhere = plugins.names_elsewhere(FEATURES)
+    theirs = [feature for feature in features() if feature.name in elsewhere] if elsewhere else []
+    return {name: feature for feature in theirs for name in feature.commands}
+
+
+def _of_other_feature(name: str) -> click.Command | None:
+    feature = _commands_of_others().get(name)
+    command = feature.module(feature.commands[name]).command if feature else None
+    return command if isinstance(command, click.Command) else None
+
+
 def _found_elsewhere(folder: str, module: str) -> object:
-    from toolcrib import plugins
     from toolcrib.errors import NotFound
 
     try:

@@ -66,10 +66,10 @@ async def _run(surface: Surface, page: Page) -> bool:
                 "toolcrib.host.chat_services",
                 "toolcrib.web.serving",
             )
-            from toolcrib.features.workflows.trigger_loop import run_triggers
+            from toolcrib.host.features import background
             from toolcrib.web.serving import serve_page
 
-            async with serve_page(host, port=page.port) as served, serve_operations(host), run_triggers(host):
+            async with serve_page(host, port=page.port) as served, serve_operations(host), background(host):
                 if page.browser and not surface.json and can_open():
                     open_address(served.sign_in_address())
                 async with _view(surface, served, ending):

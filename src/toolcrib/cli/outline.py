@@ -30,7 +30,10 @@ class Outline:
 
 def read_outline(module: str) -> Outline | None:
     """The outline of the command in this module; None if its source does not contain it."""
-    spec = find_spec(module)
+    try:
+        spec = find_spec(module)
+    except ModuleNotFoundError:
+        return None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return None
     for statement in ast.parse(Path(spec.origin).read_bytes()).body:

@@ -43,7 +43,7 @@ def make_entry(
             "The command or address of the server is missing.",
             hint="For example: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
-    from toolcrib.features.clients.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     remote = _traits(kind).remote if kind else len(target) == 1 and _URL.match(target[0]) is not None
     entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)
@@ -63,7 +63,7 @@ def _remote(target: tuple[str, ...], kind: str | None, headers: Mapping[str, str
             f"A server of type {kind or ADDRESS_TYPE} takes one address.",
             hint="For example https://example.com/mcp.",
         )
-    from toolcrib.features.clients.paste.checks import check_address
+    from toolcrib.config.paste.checks import check_address
 
     check_address(target[0])
     entry: dict[str, Any] = {"type": kind, "url": target[0]} if kind else {"url": target[0]}
@@ -110,7 +110,7 @@ _EXAMPLES = {"--set": "path=/srv/notes", "--env": "LOG_LEVEL=debug", "--header":
 def find_secrets(name: str, entry: Mapping[str, Any]) -> Proposal:
     """The entry with references instead of values that look like secrets, and these values."""
     from toolcrib.config.secret_detection import looks_secret
-    from toolcrib.features.clients.transfer.secret_extraction import SecretExtractor
+    from toolcrib.config.secret_extraction import SecretExtractor
 
     extractor = SecretExtractor(name, looks_secret, lambda secret: None)
     return Proposal(name=name, entry=extractor.hide(entry), secrets=extractor.secrets)

@@ -24,9 +24,7 @@ from toolcrib.tools.sources.mcp import McpTools
 from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
-    from toolcrib.features.workflows.service import Workflows
     from toolcrib.host.chat_services import ChatServices
-    from toolcrib.host.sign_ins import SignIns
 
 
 async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
@@ -80,16 +78,13 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
         audit=audit,
         pages=await PageKeys.open(database, clock=clock),
         lazy_chats=Lazy(lambda: _open_chats(host)),
-        lazy_workflows=Lazy(lambda: _open_workflows(host)),
-        lazy_sign_ins=Lazy(_open_sign_ins),
     )
     # Before the database closes, so that calls under way can still be recorded.
     stack.push_async_callback(host.servers.close)
     stack.push_async_callback(_close_chats, host)
-    stack.push_async_callback(_close_workflows, host)
+    stack.push_async_callback(host.features.close)
     stack.push_async_callback(host.installs.removals.close)
     stack.push_async_callback(host.installs.setups.close)
-    stack.push_async_callback(_close_sign_ins, host)
     approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
         WaitingChanged()
     )
@@ -103,28 +98,6 @@ def _open_chats(host: Host) -> ChatServices:
 
     is_ours = host.approvals.policy.is_ours
     return open_chat_services(host.core, host.toolset.workspace, is_ours, lambda: len(host.tools()))
-
-
-def _open_workflows(host: Host) -> Workflows:
-    from toolcrib.features.workflows.service import Workflows
-
-    return Workflows(host)
-
-
-def _open_sign_ins() -> SignIns:
-    from toolcrib.host.sign_ins import SignIns
-
-    return SignIns()
-
-
-async def _close_sign_ins(host: Host) -> None:
-    if host.lazy_sign_ins.opened is not None:
-        await host.lazy_sign_ins.opened.close()
-
-
-async def _close_workflows(host: Host) -> None:
-    if host.lazy_workflows.opened is not None:
-        await host.lazy_workflows.opened.runs.close()
 
 
 async def _close_chats(host: Host) -> None:

@@ -18,6 +18,7 @@ from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
 from toolcrib.host.approvals import Approvals, adopt_settings
 from toolcrib.host.core import HostCore
+from toolcrib.host.features import Features
 from toolcrib.host.installs import Installs
 from toolcrib.host.screening import other_names, own_names
 from toolcrib.host.toolset import Toolset
@@ -37,9 +38,7 @@ from toolcrib.tools.sources.inline import InlineServer
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
     from toolcrib.agent.ports import User
-    from toolcrib.features.workflows.service import Workflows
     from toolcrib.host.chat_services import ChatServices
-    from toolcrib.host.sign_ins import SignIns
     from toolcrib.llm.model import Model
     from toolcrib.servers.trial import StepResult, TrialResult
 
@@ -65,31 +64,30 @@ class Host:
     pages: PageKeys = field(repr=False)
     """The browsers that may use the page."""
     lazy_chats: Lazy[ChatServices] = field(repr=False)
-    lazy_workflows: Lazy[Workflows] = field(repr=False)
-    lazy_sign_ins: Lazy[SignIns] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file is not in effect; None if it is."""
     started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
+    continues_work: bool = False
+    """True if features go on with what a former host left unfinished."""
     lent: bool = False
     """True while a gateway offers the tools to clients; they do not get the terminal."""
     reopen: Callable[[], None] | None = field(default=None, repr=False)
     """Closes this host and opens it again in the same process; None if its owner cannot."""
     _reloading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
+    def __post_init__(self) -> None:
+        self.features = Features(self)
+        """The services of features; `host.workflows` is `host.features["workflows"]`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "features" or not self.features.offers(name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.features[name]
+
     @property
     def chats(self) -> ChatServices:
         """Models, stored chats and running turns; opened on first use."""
         return self.lazy_chats.value
-
-    @property
-    def workflows(self) -> Workflows:
-        """Workflows and their runs; opened on first use."""
-        return self.lazy_workflows.value
-
-    @property
-    def sign_ins(self) -> SignIns:
-        """Sign-ins of accounts that wait for the user in a browser."""
-        return self.lazy_sign_ins.value
 
     @property
     def servers(self) -> Pool:

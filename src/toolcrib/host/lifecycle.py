@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.watch import changes
-from toolcrib.errors import ConfigError, HostRunning, ToolcribError
+from toolcrib.errors import ConfigError, HostRunning
 from toolcrib.host.core import build_core
+from toolcrib.host.features import opened_with
 from toolcrib.host.folder_watch import keep_fresh
 from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.loading import preload
@@ -81,10 +82,8 @@ async def open_host(
             from toolcrib.host.sharing import following_others
 
             await stack.enter_async_context(following_others(host))
-        if await asyncio.to_thread(_may_offer_workflows, paths.workflows):
-            await host.workflows.offer_tools()
-        if sole and continue_runs and _may_have_runs(paths, shared=core.database.shared):
-            stack.push_async_callback(_cancelled, asyncio.create_task(_continue_runs(host), name="runs"))
+        host.continues_work = sole and continue_runs
+        await stack.enter_async_context(opened_with(host))
         if watch:
             stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
             stack.push_async_callback(_cancelled, asyncio.create_task(keep_fresh(host), name="folder watch"))
@@ -104,28 +103,6 @@ def _hold_home(stack: AsyncExitStack, paths: Paths, folder: Path, exclusive: boo
     return True
 
 
-def _may_offer_workflows(folder: Path) -> bool:
-    """Whether a workflow may be marked as a tool; nothing is loaded to read it exactly."""
-    return any(b'"tool"' in path.read_bytes() for path in folder.glob("*.json") if path.is_file())
-
-
-def _may_have_runs(paths: Paths, *, shared: bool) -> bool:
-    """Whether workflows ran here before, or may run elsewhere; costs one look at the disk."""
-    return shared or (paths.runs / "runs.sqlite").exists()
-
-
-async def _continue_runs(host: Host) -> None:
-    """Go on with the runs of workflows that were interrupted, here or in others that share the database."""
-    if host.core.database.shared and not await _shares_runs(host):
-        return
-    try:
-        await host.workflows.runs.open()
-    except ToolcribError as error:
-        logger.warning(
-            "workflows cannot run", extra={"reason": error.message, "hint": error.hint}, exc_info=False
-        )
-
-
 async def _follow(host: Host) -> None:
     """Apply edits of the config file; an invalid one is logged and changes nothing."""
     async for digest in changes(host.paths.config_file, since=host.config.digest):
@@ -139,15 +116,3 @@ async def _follow(host: Host) -> None:
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
     await cancel_and_wait(task)
-
-
-async def _shares_runs(host: Host) -> bool:
-    """Wait until the shared database has runs; False if nothing is installed here to run them with."""
-    from toolcrib.features.workflows.host_engine import EXTRA
-    from toolcrib.features.workflows.shared_runs import until_shared_runs
-    from toolcrib.serverkit.extras import is_installed
-
-    if not await asyncio.to_thread(is_installed, EXTRA):
-        return False
-    await until_shared_runs(host.core.database, host.core.clock)
-    return True

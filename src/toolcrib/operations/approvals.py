@@ -215,7 +215,7 @@ def _open(question: OpenQuestion) -> WaitingItem:
 
 async def _run_questions(host: Host) -> list[tuple[RunRecord, RunQuestion]]:
     """What runs ask the user, if this host runs any."""
-    workflows = host.lazy_workflows.opened
+    workflows = host.features.opened("workflows")
     if workflows is None or not workflows.runs.engine.is_open:
         return []
     return await workflows.runs.questions()

@@ -5,30 +5,30 @@ from typing import Any, Literal
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
-from toolcrib.operations.results.accounts import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
+from toolcrib.features.accounts.results import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
+from toolcrib.features.clients.results import ClientChanged, ClientEntry, Exported, FoundSource, ImportPlan, KnownClient
+from toolcrib.features.workflows.results.comparison import RunComparison
+from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
+from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
+from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
+from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, InstallStep, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
 from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatList, ChatSummary, ChatTools, ChatView, TurnStarted, TurnStopped
 from toolcrib.operations.results.database import DatabaseShown, DecisionsSigned, RefusedDecisions
-from toolcrib.operations.results.gateway import ClientChanged, ClientEntry, KnownClient, ProfileRemoved, ProfileShown, ViewUse
+from toolcrib.operations.results.gateway import ProfileRemoved, ProfileShown, ViewUse
 from toolcrib.operations.results.health import Diagnosis
-from toolcrib.operations.results.imports import Exported, FoundSource, ImportPlan
 from toolcrib.operations.results.installs import CatalogSearch, IncludedChoice, KeptVersion, RolledBack, ServerAdded, ServerInstalled, ServerUpdated, Uninstalled, VersionLook
 from toolcrib.operations.results.models import AnswerEvent, Answered, ChatClosed, ChatInfo, ChatWhole, ModelTried, Models, ReplyTaken
 from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts
 from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, Policy, RuleRemoved, RuleShown, RuleSwitched
-from toolcrib.features.workflows.results.comparison import RunComparison
 from toolcrib.operations.results.screens import ScreenShown, ScreenState
 from toolcrib.operations.results.servers import LogBatch, LogLine, LogLines, MasterSwitch, Server, ServerChecked, SignInPage, SignedInTo, SignedOutOf, Switched, Trial, TrialStep, TrustAnswer, WatchedConfig, WatchedRemoval, WatchedServer
 from toolcrib.operations.results.settings import SecretInfo, SecretRemoved, SecretStored, SettingSaved, SettingsShown
 from toolcrib.operations.results.setups import SetupForgotten, SetupShown
 from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSearch, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking
-from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
-from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
-from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
-from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
 from toolcrib.operations.runner import Runner
 
 class Client:

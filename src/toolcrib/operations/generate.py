@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from toolcrib.feature import FEATURES, Feature, features
 from toolcrib.operations.command import Command, Parameter
 from toolcrib.operations.operation import Operation
 
@@ -25,16 +26,26 @@ _WIDTH = 110
 
 
 def declared() -> dict[str, tuple[str, Operation[..., Any]]]:
-    """The operations of this folder by name, with the modules that declare them."""
+    """The operations of this folder and of our features by name, with the modules that declare them."""
     from toolcrib.operations.registry import operations_of
 
     found: dict[str, tuple[str, Operation[..., Any]]] = {}
-    for info in pkgutil.iter_modules([str(FOLDER)]):
-        if info.ispkg or info.name in ("generate", "registry", "index"):
-            continue
-        module = importlib.import_module(f"toolcrib.operations.{info.name}")
-        found |= {name: (info.name, getattr(module, name)) for name in operations_of(module)}
+    for name in _modules():
+        module = importlib.import_module(name)
+        found |= {operation: (name, getattr(module, operation)) for operation in operations_of(module)}
     return dict(sorted(found.items()))
+
+
+def _modules() -> Iterator[str]:
+    for info in pkgutil.iter_modules([str(FOLDER)]):
+        if not info.ispkg and info.name not in ("generate", "registry", "index"):
+            yield f"toolcrib.operations.{info.name}"
+    for feature in _our_features():
+        yield from (f"{feature.package}.{name}" for name in feature.operations)
+
+
+def _our_features() -> list[Feature]:
+    return [feature for feature in features() if feature.package == f"{FEATURES}.{feature.name}"]
 
 
 def index() -> str:
@@ -46,12 +57,19 @@ def index() -> str:
         for name, (_, operation) in found.items()
         if operation.command is not None
     )
+    handmade = sorted(
+        (name, f"{feature.package}.{module}")
+        for feature in _our_features()
+        for name, module in feature.commands.items()
+    )
+    modules = "".join(f'    "{name}": "{module}",\n' for name, module in handmade)
     return (
         f'"""Modules and commands of the operations. {_NOTICE}"""\n\n'
         "from __future__ import annotations\n\n"
         "from toolcrib.operations.command import Command, Parameter\n\n"
         f"SUBJECTS = {{\n{rows}}}\n"
         f"COMMANDS = {{\n{commands}}}\n"
+        f"FEATURE_COMMANDS = {{\n{modules}}}\n"
     )
 
 

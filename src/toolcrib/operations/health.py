@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Literal, Protocol, cast
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from pydantic import Field
 from toolcrib import plugins
 from toolcrib.config.paths import Paths
 from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.feature import features
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     EVERYTHING,
@@ -50,14 +52,20 @@ async def doctor(host: Host, params: DoctorParams) -> Diagnosis:
 
 
 async def _examine(context: CheckContext) -> list[Finding]:
-    found = await asyncio.gather(*(_run_check(name, context) for name in plugins.names(CHECKS)))
+    ours = ((name, partial(plugins.find, CHECKS, name)) for name in plugins.names(CHECKS))
+    theirs = (
+        (f"{feature.name} {name}", partial(feature.module, name))
+        for feature in features()
+        for name in feature.checks
+    )
+    found = await asyncio.gather(*(_run_check(name, find, context) for name, find in (*ours, *theirs)))
     return [finding for findings in found for finding in findings]
 
 
-async def _run_check(name: str, context: CheckContext) -> Sequence[Finding]:
+async def _run_check(name: str, find: Callable[[], Any], context: CheckContext) -> Sequence[Finding]:
     """Its findings, or the reason why it cannot be made: the others are reported all the same."""
     try:
-        return await cast("Check", plugins.find(CHECKS, name)).check(context)
+        return await cast("Check", find()).check(context)
     except (ToolcribError, OSError, sqlite3.Error) as error:
         reason = explained(error)
         if reason is None:

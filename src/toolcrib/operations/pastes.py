@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.catalog.listing import CatalogEntry, by_name
-from toolcrib.config.secret_detection import looks_secret
-from toolcrib.errors import UsageError
-from toolcrib.features.clients.paste.entry_forms import as_install, named, needed_folder
-from toolcrib.features.clients.paste.parser import as_command, understand
-from toolcrib.features.clients.paste.pasted import (
+from toolcrib.config.drafts import DraftQuestion, SourceContents, asked_in, unnamed
+from toolcrib.config.paste.entry_forms import as_install, named, needed_folder
+from toolcrib.config.paste.parser import as_command, understand
+from toolcrib.config.paste.pasted import (
     Entries,
     Install,
     Pasted,
@@ -22,10 +21,10 @@ from toolcrib.features.clients.paste.pasted import (
     PastedDocument,
     is_link,
 )
-from toolcrib.features.clients.transfer.drafts import DraftQuestion, asked_in, unnamed
-from toolcrib.features.clients.transfer.sources import SourceContents, read_words
+from toolcrib.config.secret_detection import looks_secret
+from toolcrib.errors import UsageError
+from toolcrib.feature import find_feature
 from toolcrib.host import Host
-from toolcrib.operations.imports import check_readable
 from toolcrib.operations.results.additions import Needed, PasteKind
 from toolcrib.servers.installers.engine.plan import InstallQuestion
 
@@ -126,9 +125,8 @@ def of_draft(paste: Paste, reading: SourceContents, name: str = "", *, as_is: bo
 
 def read_document(document: PastedDocument, name: str = "", *, from_page: bool) -> SourceContents:
     """The servers of a config file in our format; raises `ConfigError`, or `Denied` for a page."""
-    if document.file.exists():
-        check_readable(document.file, from_page=from_page)
-    return read_words(named(document.text, name), document.file, document.host)
+    read: Callable[..., SourceContents] = find_feature("clients").function("operations.imports:read_document")
+    return read(named(document.text, name), document.file, document.host, from_page=from_page)
 
 
 def at_home(install: Install) -> Install:

@@ -12,13 +12,13 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.config.aliases import ADDRESS_TYPE
+from toolcrib.config.drafts import AnswerFiller
 from toolcrib.config.entries import parse_entry
+from toolcrib.config.paste.pasted import Install, short_name
 from toolcrib.config.review import launch_of
 from toolcrib.config.secret_detection import looks_secret
+from toolcrib.config.secret_extraction import SecretExtractor
 from toolcrib.errors import AuthRequired, MissingSecret, UsageError
-from toolcrib.features.clients.paste.pasted import Install, short_name
-from toolcrib.features.clients.transfer.drafts import AnswerFiller
-from toolcrib.features.clients.transfer.secret_extraction import SecretExtractor
 from toolcrib.host import Host
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import agreed_plan, installations_of

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from toolcrib.catalog.listing import by_name
 from toolcrib.config.hidden import shown
+from toolcrib.config.paste.checks import check_local
+from toolcrib.config.paste.parser import is_launcher
 from toolcrib.config.secret_detection import without_secrets
 from toolcrib.errors import ConfigError, Denied, ToolcribError, UsageError
-from toolcrib.features.clients.paste.checks import check_local
-from toolcrib.features.clients.paste.parser import is_launcher
+from toolcrib.feature import find_feature
 from toolcrib.host import Host
-from toolcrib.operations.imports import ImportPlanParams, planned
 from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.pastes import (
     Paste,
@@ -82,8 +82,9 @@ async def _document(host: Host, paste: Paste, as_is: bool, from_page: bool) -> R
 async def _several(host: Host, paste: Paste, from_page: bool) -> list[RecognisedServer]:
     document = paste.document
     assert document is not None
-    params = ImportPlanParams(file=str(document.file), host=document.host, text=document.text)
-    _, plans = await planned(host, params, from_page=from_page)
+    plans = await find_feature("clients").function("operations.imports:plans_of")(
+        host, document, from_page=from_page
+    )
     taken = {*host.config.servers, *host.config.broken}
     return [
         {

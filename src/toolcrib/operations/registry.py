@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
 from toolcrib import plugins
 from toolcrib.errors import NotFound
+from toolcrib.feature import FEATURES, features, missing
 from toolcrib.operations.index import SUBJECTS
 from toolcrib.operations.operation import Invocation, Operation
 
@@ -15,10 +17,9 @@ OPERATIONS = "toolcrib.operations"
 
 
 def find_operation(name: str) -> Operation[..., Any]:
-    """Raises `NotFound`."""
+    """Raises `NotFound`, or `FeatureMissing` if it belongs to a feature that is not installed."""
     subject = SUBJECTS.get(name)
-    modules = [plugins.find(OPERATIONS, subject)] if subject else _other_modules()
-    for module in modules:
+    for module in [_imported(subject)] if subject else _other_modules():
         found = getattr(module, name, None)
         if isinstance(found, Operation):
             return found
@@ -26,9 +27,10 @@ def find_operation(name: str) -> Operation[..., Any]:
 
 
 def operations() -> Iterator[Operation[..., Any]]:
-    """All operations, sorted by name; imports every module."""
+    """All installed operations, sorted by name; imports every module."""
+    ours = {name for name, module in SUBJECTS.items() if _is_installed(module)}
     theirs = {name for module in _other_modules() for name in operations_of(module)}
-    return (find_operation(name) for name in sorted({*SUBJECTS, *theirs}))
+    return (find_operation(name) for name in sorted({*ours, *theirs}))
 
 
 def operations_of(module: Any) -> list[str]:
@@ -46,5 +48,23 @@ async def perform(host: Any, name: str, params: object, invocation: Invocation[A
     return await operation.run(host, operation.read(params), invocation)
 
 
+def _imported(module: str) -> Any:
+    if not _is_installed(module):
+        raise missing(feature_of(module))
+    return importlib.import_module(module)
+
+
+def _is_installed(module: str) -> bool:
+    return feature_of(module) in ("", *plugins.names(FEATURES))
+
+
+def feature_of(module: str) -> str:
+    """The feature of ours that a module belongs to; empty for a module of the kernel."""
+    return module.removeprefix(f"{FEATURES}.").partition(".")[0] if module.startswith(f"{FEATURES}.") else ""
+
+
 def _other_modules() -> list[Any]:
-    return [plugins.find(OPERATIONS, name) for name in plugins.names_elsewhere(OPERATIONS)]
+    found = [plugins.find(OPERATIONS, name) for name in plugins.names_elsewhere(OPERATIONS)]
+    elsewhere = plugins.names_elsewhere(FEATURES)
+    theirs = [feature for feature in features() if feature.name in elsewhere] if elsewhere else []
+    return [*found, *(feature.module(name) for feature in theirs for name in feature.operations)]

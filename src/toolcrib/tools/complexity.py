@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from toolcrib.schema.json_schema import follow
+
 MAX_UNFOLDED = 10_000
 """Schema nodes with all references followed; of 3,700 real tools the largest has 8,400, the median six."""
 MAX_DEPTH = 200
@@ -91,30 +93,3 @@ def has_longer_text(value: Any, most: int) -> bool:
                 break
             pending += [*part, *part.values()] if isinstance(part, Mapping) else part
     return left < 0
-
-
-def follow(root: Mapping[str, Any], reference: str) -> Any:
-    """The target of a local reference such as `#/$defs/Point` or `#anchor`; None for other references."""
-    if reference == "#":
-        return root
-    if not reference.startswith("#/"):
-        return _anchored(root, reference[1:]) if reference.startswith("#") else None
-    node: Any = root
-    for part in reference[2:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
-            node = node.get(key)
-        elif isinstance(node, list) and key.isdigit() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
-    return node
-
-
-def _anchored(root: Mapping[str, Any], anchor: str) -> Any:
-    for key in ("$defs", "definitions"):
-        group = root.get(key)
-        for node in group.values() if isinstance(group, Mapping) else ():
-            if isinstance(node, Mapping) and anchor in (node.get("$anchor"), node.get("$dynamicAnchor")):
-                return node
-    return None

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolcrib.schema.json_schema import follow
 from toolcrib.schema.tools import Tool
-from toolcrib.tools.complexity import follow
 from toolcrib.tools.plain_schema import Schema, plain_schema
 
 _MAX_NODES = 3000

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from toolcrib.tools.complexity import follow, is_reasonable
+from toolcrib.schema.json_schema import follow
+from toolcrib.tools.complexity import is_reasonable
 
 Schema = dict[str, Any]
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_origin
 from pydantic import TypeAdapter
 
 from toolcrib import plugins
+from toolcrib.feature import features
 from toolcrib.operations.operation import Operation
 from toolcrib.operations.registry import operations
 from toolcrib.schema.failures import Failure
@@ -174,7 +175,8 @@ def _choices() -> dict[str, Any]:
     """The literals and unions that the result modules give a name to."""
     found: dict[str, Any] = {}
     modules = [plugins.find(RESULTS, name) for name in plugins.names(RESULTS)]
-    for module in (*modules, *map(import_module, CHATS)):
+    theirs = [feature.module(name) for feature in features() for name in feature.results]
+    for module in (*modules, *theirs, *map(import_module, CHATS)):
         choices = {
             key: value for key, value in vars(module).items() if not key.startswith("_") and _is_choice(value)
         }

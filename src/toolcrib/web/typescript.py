@@ -47,7 +47,7 @@ def _operations(operations: tuple[Described, ...]) -> str:
 
 def _condition_operators() -> str:
     """The one list of operators is that of the engine."""
-    from toolcrib.features.workflows.graph.conditions import UNARY, Operator
+    from toolcrib.graph.conditions import UNARY, Operator
 
     lines = [
         "/** What conditions of workflows compare with. */",

@@ -40,7 +40,7 @@ def test_one_damaged_event_does_not_hide_the_others(damage: str) -> None:
     from zoneinfo import ZoneInfo
 
     from toolcrib.accounts.dav_xml import read_multistatus
-    from toolcrib.bundled.calendar.caldav_reading import read_listing
+    from toolcrib.bundled.calendar.caldav import read_listing
     from toolcrib.bundled.calendar.model import CalendarInfo, Window
 
     zone = ZoneInfo(ZONE)
@@ -90,7 +90,7 @@ def test_an_event_with_unreadable_lines_is_not_rewritten() -> None:
         "bad", "DTSTART:20261120T100000Z", "DTEND:20261120T110000Z", "SUMMARY:Bad", "not a property at all"
     )
     data = calendar_data(odd)
-    from toolcrib.bundled.calendar.caldav_queries import StoredObject
+    from toolcrib.bundled.calendar.caldav import StoredObject
 
     assert StoredObject("u", "e", data).loses_lines
     assert not StoredObject("u", "e", calendar_data(GOOD)).loses_lines

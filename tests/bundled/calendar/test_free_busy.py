@@ -13,7 +13,7 @@ from tests.bundled.calendar.google_calendar import GoogleCalendarService
 from tests.bundled.calendar.radicale_server import vevent
 from toolcrib.accounts.dav import open_dav
 from toolcrib.accounts.dav_discovery import DavHome
-from toolcrib.bundled.calendar.caldav_busy import ask_outbox
+from toolcrib.bundled.calendar.caldav import ask_outbox
 from toolcrib.bundled.calendar.model import Window
 
 

@@ -127,7 +127,7 @@ async def test_the_outbox_of_a_server_is_asked_for_the_time_of_others() -> None:
 
     from toolcrib.accounts.dav import open_dav
     from toolcrib.accounts.dav_discovery import DavHome
-    from toolcrib.bundled.calendar.caldav_busy import ask_outbox
+    from toolcrib.bundled.calendar.caldav import ask_outbox
     from toolcrib.bundled.calendar.model import Busy, Window
 
     data = (

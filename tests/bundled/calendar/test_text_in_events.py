@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar, vText
 
-from toolcrib.bundled.calendar import ics_write
+from toolcrib.bundled.calendar import ics
+from toolcrib.bundled.calendar.changes import as_event, event_preview
 from toolcrib.bundled.calendar.google_events import new_body
 from toolcrib.bundled.calendar.ics import attendees_of
 from toolcrib.bundled.calendar.inputs import read_people
 from toolcrib.bundled.calendar.model import Attendee, EventChanges, NewEvent
-from toolcrib.bundled.calendar.previews import as_event, event_preview
 from toolcrib.bundled.calendar.rules import checked_rule
 from toolcrib.serverkit.context import ToolFailure
 
@@ -52,7 +52,7 @@ def test_a_stored_event_has_exactly_the_texts_and_people_that_were_shown(
         title=title, start=START, end=END, location=place, description=text, attendees=people, reminders=(5,)
     )
 
-    data = ics_write.as_data(ics_write.new_calendar(new, "ann@example.org", notify=True))
+    data = ics.as_data(ics.new_calendar(new, "ann@example.org", notify=True))
 
     (event,) = Calendar.from_ical(data).walk("VEVENT")
     assert {*event.keys()} <= {
@@ -101,7 +101,7 @@ def test_an_event_that_reads_differently_is_not_stored(monkeypatch: pytest.Monke
     new = NewEvent(title="x", start=START, end=END, description="a\nATTENDEE:mailto:evil@x.test")
 
     with pytest.raises(ToolFailure, match="was not stored"):
-        ics_write.as_data(ics_write.new_calendar(new, "ann@example.org", notify=True))
+        ics.as_data(ics.new_calendar(new, "ann@example.org", notify=True))
 
 
 def test_changes_are_cleaned_as_new_events_are() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from toolcrib.bundled.desktop.macros.actions import read_values
 from toolcrib.bundled.desktop.macros.expressions import evaluate
-from toolcrib.bundled.desktop.macros.loops import read_values
 from toolcrib.bundled.desktop.macros.model import macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MAX_BYTES, MacroStore
 from toolcrib.bundled.desktop.macros.variables import Variables, read_parameters

@@ -224,3 +224,48 @@ async def test_an_approval_shows_the_steps_and_not_only_their_descriptions(full:
     assert shown["action"] == "macro"
     for part in ("click_element", "text:OK", '"count": 2', "all words"):
         assert part in shown["text"]
+
+
+async def test_the_log_has_each_action_with_the_errors_of_those_inside(full: FullServer) -> None:
+    def fill(text: str) -> dict[str, Any]:
+        return {"assign": {"variable": "x", "literal": text}}
+
+    def equals(value: str) -> dict[str, Any]:
+        return {"variable_equals": {"variable": "x", "value": value}}
+
+    inner = {
+        "conditional": {"condition": equals("1"), "then_actions": [fill("${y}")], "else_actions": [fill("1")]}
+    }
+    await store(
+        full,
+        "nested",
+        fill("0"),
+        {"loop": {"count": 2, "actions": [inner, fill("1")]}},
+        {
+            "conditional": {
+                "condition": {"variable_equals": {"variable": "z", "value": ""}},
+                "then_actions": [fill("2")],
+            }
+        },
+        {"loop": {"while_condition": equals("${z}"), "actions": [fill("3")]}},
+        {"loop": {"count": 0, "actions": [fill("4")]}},
+        {"loop": {"foreach": {"values": "a,b", "item_variable": "item"}, "actions": [fill("${item}")]}},
+    )
+    await store(full, "outer", call("execute_macro", macro="nested"), fill("5"))
+
+    async def entries(**options: Any) -> list[tuple[int, str]]:
+        result = await full.call("execute_macro", macro="outer", options=options)
+        assert not result["structuredContent"]["success"]
+        log = result["structuredContent"]["log"]
+        assert [int(each["name"].rpartition("/")[2]) for each in log] == list(range(1, len(log) + 1))
+        assert all(each["success"] is not bool(each["error"]) for each in log)
+        return [(each["action_index"], each["error"]) for each in log]
+
+    missing_y, missing_z = "There is no variable 'y'.", "There is no variable 'z'."
+    begun = [(0, ""), (1, ""), (2, ""), (4, ""), (5, "")]
+    assert await entries(continue_on_error=True) == [
+        (0, ""), *begun, (2, ""), (3, missing_y), (5, ""), (6, missing_z), (8, missing_z), (10, ""),
+        (12, ""), (13, ""), (13, ""), (1, ""),
+    ]  # fmt: skip
+    failed = [(index, missing_y if index == 1 else "") for index, _ in begun]
+    assert await entries() == [(0, missing_y), *failed, (2, missing_y), (3, missing_y)]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from toolcrib.bundled.desktop.backend import Element, Window
 from toolcrib.bundled.desktop.backends.x11.key_texts import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.macros.model import Macro, macro_json
-from toolcrib.bundled.desktop.recording.naming import element_at, selector_for
-from toolcrib.bundled.desktop.recording.steps import StepList
-from toolcrib.bundled.desktop.recording.view import Look
+from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
+from toolcrib.bundled.desktop.recording.steps import StepList, selector_text
+from toolcrib.bundled.desktop.recording.view import Look, element_at, selector_for
+from toolcrib.bundled.desktop.recording.workflow import recorded_workflow
+from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.graph.references import resolve
+from toolcrib.serverkit.context import ToolFailure
 
 HERE = Point(10, 10)
 
@@ -126,3 +131,62 @@ def test_keys_have_names_and_modifiers() -> None:
     assert modifiers_of(4 | 1, "S") == ("ctrl", "shift")
     assert modifiers_of(1, "S") == ()
     assert modifiers_of(1, "") == ("shift",)
+
+
+def test_recorded_steps_are_the_nodes_of_a_workflow() -> None:
+    steps = StepList()
+    steps.click("editor", {"selector": selector_text({"role": "button", "text": "Save {{all}}"})}, 3, HERE, 0)
+    for character in "${x} {{":
+        steps.text("editor", character)
+    steps.key("editor", "s", ("ctrl", "shift"))
+    steps.window("Save ${as}")
+    steps.secret("editor")
+    steps.click("terminal", {"x": "10", "y": "12"}, 1, HERE, 1000)
+    steps.click("terminal", {"x": "10", "y": "12"}, 1, HERE, 1100)
+    steps.scroll("terminal", HERE, 3, -1)
+    steps.pause(420)
+    steps.key("terminal", "return", ())
+    steps.key("terminal", "return", ())
+    made = recorded_workflow(replace(steps.macro("Save"), name="macros/save"))
+    assert validate(made) == ()
+    assert {name: (each.default, each.required, each.secret) for name, each in made.inputs.items()} == {
+        "application": ("editor", False, False),
+        "application_2": ("terminal", False, False),
+        "secret_1": (None, True, True),
+    }
+    values = {
+        "input": {"application": "1", "application_2": "2", "secret_1": "s"},
+        "focus_window_3": {"window": 7},
+    }
+    values |= {"focus_window_4": {"window": 8}}
+    selector = {"role": "button", "text": "Save {{all}}"}
+    inside = {"space": "window", "reference": 7}
+    clicked = {"selector": selector, "parent": "1", "click_type": "right"}
+    assert [(each.type, resolve(each.settings, values)) for each in made.nodes.values()] == [
+        ("McpToolCall", {"tool": "desktop__click_element", "arguments": clicked}),
+        ("FocusWindow", {"value": "1"}),
+        ("TypeText", {"text": "${x} {{"}),
+        ("PressKey", {"key": "s", "modifiers": ["ctrl", "shift"]}),
+        ("FocusWindow", {"method": "window_id", "value": "Save ${as}"}),
+        ("TypeText", {"text": "s"}),
+        ("FocusWindow", {"value": "2"}),
+        ("Click", {"x": 10, "y": 12, "extra": inside, "click_count": 2}),
+        ("FocusWindow", {"value": "2"}),
+        ("Scroll", {"delta_y": 3, "x": 10, "y": 10, "extra": {**inside, "reference": 8, "delta_x": -1}}),
+        ("Wait", {"seconds": 0.4}),
+        ("PressKey", {"key": "return", "extra": {"times": 2}}),
+    ]
+
+
+def test_what_a_workflow_cannot_do_is_refused() -> None:
+    steps = StepList()
+    steps.drag("editor", HERE, Point(20, 20))
+    with pytest.raises(ToolFailure, match="no step for 'drag'"):
+        recorded_workflow(replace(steps.macro("Drag"), name="macros/drag"))
+    for action, problem in (
+        ({"assign": {"variable": "x", "expression": "1 + 1"}}, "no step for 'assign'"),
+        ({"method_call": {"method": "Click", "args": {"x": "1", "y": "1"}}}, "has no 'application'"),
+    ):
+        macro = read_macro({"display_name": "x", "actions": [action]})
+        with pytest.raises(ToolFailure, match=problem):
+            recorded_workflow(replace(macro, name="macros/x"))

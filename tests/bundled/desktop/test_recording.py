@@ -16,6 +16,8 @@ import pytest
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
 from tests.bundled.desktop.synthetic_user import SyntheticUser
+from tests.conftest import Crib
+from tests.features.workflows.host.workflow_sample import run
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
@@ -24,6 +26,7 @@ from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.recording import MacroRecorder, record_macro
+from toolcrib.bundled.desktop.recording.workflow import export_workflow
 
 MENU = {"role": "menu", "text": "File"}
 SAVE_AS = {"role": "menu item", "text": "Save As..."}
@@ -240,3 +243,45 @@ async def test_the_command_records_until_it_is_interrupted(
     other.send_signal(signal.SIGINT)
     _, refused = await asyncio.wait_for(other.communicate(), 60)
     assert b"Nothing was recorded" in refused
+
+
+async def test_a_recording_runs_as_a_workflow(
+    crib: Crib,
+    backend: Backend,
+    display: HeadlessDisplay,
+    programs: Programs,
+    user: SyntheticUser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = ("--forms", "--title=Sign in", "--add-entry=User", "--add-password=Password")
+    first = programs.start("zenity", *options, stdout=subprocess.PIPE)
+    await window_of(backend, first)
+    name = await place(backend, first, FIELD)
+    async with record_macro(backend) as recorder:
+        user.click(name)
+        await settled(recorder, user)
+        user.type("ada {{x}} ${y}")
+        user.press("tab")
+        user.type("Geheim7")
+        await settled(recorder, user)
+        user.click(await place(backend, first, {"role": "button", "text": "OK"}))
+        await settled(recorder, user)
+    await asyncio.to_thread(first.communicate, None, 20)
+    MacroStore.of_home(crib.home).create(recorder.macro("Sign in"), "sign-in")
+    text = export_workflow("sign-in", crib.home)
+
+    for key, value in display.target.environment.items():
+        monkeypatch.setenv(key, value)
+    crib.setting(approvals={"modes": {"workflow": "off"}})
+    crib.entry("desktop", {"type": "inprocess", "module": "toolcrib.bundled.desktop"})
+    second = programs.start("zenity", *options, stdout=subprocess.PIPE)
+    await window_of(backend, second)
+    async with crib.open(trust_config=True) as host:
+        await host.ready()
+        assert await run(host, "workflow_validate", text=text) == {"ok": True, "problems": []}
+        stored = await run(host, "workflow_import", text=text)
+        review = await run(host, "workflow_review", name="sign-in")
+        await run(host, "workflow_confirm", name="sign-in", version=review["version"])
+        ran = await run(host, "workflow_run", name=stored["name"], inputs={"secret_1": "Other8"})
+    assert ran["state"] == "finished", ran
+    assert (await asyncio.to_thread(second.communicate, None, 20))[0] == b"ada {{x}} ${y}|Other8\n"

@@ -10,7 +10,7 @@ from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
 from tests.features.workflows.nodes.worlds import NodeWorld, visit
 from toolcrib.features.workflows.checks import run_check
-from toolcrib.features.workflows.node_type import ToolUse
+from toolcrib.graph.node_type import ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Check
 

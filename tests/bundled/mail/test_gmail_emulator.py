@@ -10,8 +10,8 @@ import pytest
 
 from tests.accounts.google_emulator import USER, google_emulator
 from toolcrib.accounts import Account, AccountStore
-from toolcrib.accounts.providers import google as provider
 from toolcrib.bundled.mail import create
+from toolcrib.features.accounts.providers import google as provider
 
 DEADLINE = 200.0
 

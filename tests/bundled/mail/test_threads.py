@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bundled.mail.conftest import Desk, letter
-from toolcrib.bundled.mail import imap_threads, mailbox
+from toolcrib.bundled.mail import imap_search, mailbox
 
 CHAIN = {
     "m1": {},
@@ -55,7 +55,7 @@ async def test_a_thread_that_is_not_searched_to_its_end_says_so(
 ) -> None:
     place_thread(desk)
     (found,) = await desk.find("rfc822msgid:m7@x.org")
-    monkeypatch.setattr(imap_threads, "MAX_SEARCHES", 2)
+    monkeypatch.setattr(imap_search, "MAX_SEARCHES", 2)
 
     read = await desk.call("read_email", id=found["id"])
 

@@ -10,16 +10,16 @@ import pytest
 from benchmarks.pages.corpus import generated
 from benchmarks.pages.page import SavedPage
 from benchmarks.pages.scoring import score
-from toolcrib.bundled.websearch.extraction import media
+from toolcrib.bundled.websearch.extraction import worker
 from toolcrib.bundled.websearch.extraction.document import Extract, WebDocument
-from toolcrib.bundled.websearch.reading.parts import split
+from toolcrib.bundled.websearch.reading.reader import split
 
 PROSE = "The old bridge was closed on Monday after an inspection found cracks in two of its piers."
 PAGES = {kind: list(pages)[:3] for kind, pages in groupby(generated(), lambda page: page.kind)}
 
 
 def extract(body: str) -> Extract:
-    return media.read(WebDocument(f"<html><body>{body}</body></html>".encode(), "https://x.test/a/b"))
+    return worker.read(WebDocument(f"<html><body>{body}</body></html>".encode(), "https://x.test/a/b"))
 
 
 def article(inside: str) -> str:
@@ -31,7 +31,7 @@ def article(inside: str) -> str:
 @pytest.mark.parametrize("kind", PAGES)
 def test_content_is_kept_and_boilerplate_left_out(kind: str) -> None:
     def problems(page: SavedPage) -> dict[str, list[int]]:
-        found = asdict(score(page, media.read(WebDocument(page.html, page.url)).text))
+        found = asdict(score(page, worker.read(WebDocument(page.html, page.url)).text))
         unwanted = ("boilerplate", "hidden")
         return {part: pair for part, pair in found.items() if pair[0] != (0 if part in unwanted else pair[1])}
 
@@ -85,7 +85,7 @@ def test_links_are_relative_to_the_base_that_the_page_names() -> None:
     head = "<head><base target='_top'><base href='/docs/'><base href='/other/'></head>"
     html = f"<html>{head}<body><p>See <a href='start.html'>the start</a>.</p></body></html>"
 
-    found = media.read(WebDocument(html.encode(), "https://x.test/a/page", mode="full"))
+    found = worker.read(WebDocument(html.encode(), "https://x.test/a/page", mode="full"))
 
     assert [link.url for link in found.links] == ["https://x.test/docs/start.html"]
 

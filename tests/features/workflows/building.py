@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.graph.files import workflow_from
 from toolcrib.schema.workflows import Problem, Workflow
 from toolcrib.tools.registry import Registry
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.features.workflows.nodes.worlds import NodeWorld
 from toolcrib.features.workflows.checks import CheckOutcome, run_check
-from toolcrib.features.workflows.graph.problems import InvalidSettings
-from toolcrib.features.workflows.node_type import ToolUse
+from toolcrib.graph.node_type import ToolUse
+from toolcrib.graph.problems import InvalidSettings
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Check
 

@@ -8,8 +8,8 @@ import pytest
 
 from toolcrib.errors import UnknownTool
 from toolcrib.features.workflows.conversion import NotAToolNode, to_call, to_node
-from toolcrib.features.workflows.graph.node_types import UnknownNodeType
-from toolcrib.features.workflows.graph.problems import InvalidSettings
+from toolcrib.graph.node_type import UnknownNodeType
+from toolcrib.graph.problems import InvalidSettings
 from toolcrib.schema.workflows import Node
 from toolcrib.tools.registry import Registry
 

@@ -1,28 +1,44 @@
 """Calendars on a CalDAV server.
 
 The server selects objects by time, the occurrences are computed here. Changes are made to the object as
-stored, and only if no one else changed it in the meantime (ETag).
+stored, and only if no one else changed it in the meantime (ETag). When others are busy is asked with an iTIP
+request to the user's own outbox (RFC 6638).
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
+import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
 from urllib.parse import quote
+from xml.etree.ElementTree import Element
+
+from icalendar import Calendar, Component, FreeBusy, vCalAddress
 
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.dav import DavConnection, DavFailed, open_dav
 from toolcrib.accounts.dav_discovery import DavHome, find_home, list_calendars
-from toolcrib.accounts.dav_xml import DavItem
-from toolcrib.bundled.calendar.caldav_busy import ask_outbox
-from toolcrib.bundled.calendar.caldav_queries import StoredObject, query_time, query_uid
-from toolcrib.bundled.calendar.caldav_reading import event_of, read_listing
-from toolcrib.bundled.calendar.ics import read_calendar
-from toolcrib.bundled.calendar.ics_write import as_data, new_calendar, set_response
+from toolcrib.accounts.dav_xml import CALDAV, DAV, DavItem, body, element
+from toolcrib.bundled.calendar.ics import (
+    PRODUCT,
+    address_of,
+    as_data,
+    attendees_of,
+    new_calendar,
+    new_uid,
+    read_calendar,
+    reminders_of,
+    rules_of,
+    searchable,
+    set_response,
+    text,
+)
 from toolcrib.bundled.calendar.identifiers import EventRef, occurrence_key
 from toolcrib.bundled.calendar.model import (
     Busy,
@@ -33,16 +49,232 @@ from toolcrib.bundled.calendar.model import (
     NewEvent,
     Scope,
     Window,
+    matches,
 )
-from toolcrib.bundled.calendar.occurrences import Occurrence, repeats
+from toolcrib.bundled.calendar.occurrences import Expansion, Occurrence, repeats
 from toolcrib.bundled.calendar.series import StoredSeries
 from toolcrib.serverkit.context import ToolFailure
+
+_UNSUPPORTED = "This calendar server cannot look up the time of others."
+
+_MARGIN = timedelta(hours=15)
+"""Floating times and days can be that far from UTC; what is outside of the window is sorted out later."""
+
+MAX_SECONDS = 45.0
+"""For the objects of one calendar."""
+logger = logging.getLogger(__name__)
 
 HOME_LIFETIME = 600.0
 """Seconds for which a discovered home is used again."""
 ATTEMPTS = 2
 """A change is made again on the newer object if someone else changed it in between."""
 _homes: dict[tuple[str, str], tuple[float, DavHome]] = {}
+
+
+async def ask_outbox(
+    connection: DavConnection, home: DavHome, own: Sequence[str], addresses: Sequence[str], window: Window
+) -> dict[str, list[Busy] | str]:
+    """When each address is busy, or why that is not known."""
+    if not home.outbox or not own:
+        return dict.fromkeys(addresses, _UNSUPPORTED)
+    answer = await connection.request(
+        "POST",
+        home.outbox,
+        content=_request(own[0], addresses, window),
+        headers={"Content-Type": "text/calendar; charset=utf-8; method=REQUEST"},
+    )
+    found = _read(answer.content)
+    return {each: found.get(each.lower(), "The server does not know this address.") for each in addresses}
+
+
+def _request(organizer: str, addresses: Sequence[str], window: Window) -> bytes:
+    question = FreeBusy()
+    question.add("uid", new_uid())
+    question.add("dtstamp", datetime.now(UTC))
+    question.add("dtstart", window.start.astimezone(UTC))
+    question.add("dtend", window.end.astimezone(UTC))
+    question.add("organizer", vCalAddress(f"mailto:{organizer}"))
+    for address in addresses:
+        question.add("attendee", vCalAddress(f"mailto:{address}"))
+    calendar = Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    calendar.add("method", "REQUEST")
+    calendar.add_component(question)
+    data: bytes = calendar.to_ical()
+    return data
+
+
+def _read(content: bytes) -> dict[str, list[Busy] | str]:
+    if b"<!DOCTYPE" in content[:4096]:
+        return {}
+    try:
+        root = ET.fromstring(content)  # noqa: S314 - no document type, so no entities
+    except ET.ParseError:
+        return {}
+    found: dict[str, list[Busy] | str] = {}
+    for response in root.iter(f"{{{CALDAV}}}response"):
+        address = "".join(response.findtext(f".//{{{DAV}}}href") or "").strip().lower()
+        data = response.findtext(f"{{{CALDAV}}}calendar-data")
+        status = (response.findtext(f"{{{CALDAV}}}request-status") or "2").strip()
+        answer = _periods(data) if data and status.startswith("2") else "The server gave no answer."
+        found[address.removeprefix("mailto:")] = answer
+    return found
+
+
+def _periods(data: str) -> list[Busy] | str:
+    try:
+        answers = read_calendar(data).walk("VFREEBUSY")
+    except ValueError:
+        return "The server's answer cannot be read."
+    if not answers or any(answer.errors for answer in answers):
+        return "The server's answer is not complete."
+    found: list[Busy] = []
+    for answer in answers:
+        given = answer.get("FREEBUSY", [])
+        for prop in given if isinstance(given, list) else [given]:
+            if str(prop.params.get("FBTYPE", "BUSY")).upper() != "FREE":
+                found.extend(_period(prop))
+    return found
+
+
+def _period(prop: Any) -> list[Busy]:
+    start, end = prop.dt if isinstance(prop.dt, tuple) else (prop.start, prop.end)
+    return [Busy(start, end if isinstance(end, datetime) else start + end)]
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """A resource with one event or series."""
+
+    url: str
+    etag: str
+    data: str
+
+    @classmethod
+    def read(cls, item: DavItem) -> StoredObject | None:
+        data = item.text("c:calendar-data")
+        return cls(item.href, item.text("d:getetag"), data) if data else None
+
+    def has_uid(self, uid: str) -> bool:
+        """Some servers ignore the filter of a query."""
+        try:
+            return any(str(event.get("UID", "")) == uid for event in read_calendar(self.data).walk("VEVENT"))
+        except ValueError:
+            return False
+
+    @property
+    def loses_lines(self) -> bool:
+        """Whether writing it again would drop something."""
+        events = read_calendar(self.data).walk()
+        return any(name is None for event in events for name, _ in getattr(event, "errors", ()))
+
+
+def query_time(window: Window) -> bytes:
+    """All events that may touch a window."""
+    span = element("c:time-range", start=_stamp(window.start - _MARGIN), end=_stamp(window.end + _MARGIN))
+    return _query(span)
+
+
+def query_uid(uid: str) -> bytes:
+    """The object of an event."""
+    match = element("c:text-match", text=uid, collation="i;octet")
+    return _query(element("c:prop-filter", match, name="UID"))
+
+
+def _query(condition: Element) -> bytes:
+    events = element("c:comp-filter", condition, name="VEVENT")
+    return body(
+        element(
+            "c:calendar-query",
+            element("d:prop", element("d:getetag"), element("c:calendar-data")),
+            element("c:filter", element("c:comp-filter", events, name="VCALENDAR")),
+        )
+    )
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def read_listing(
+    items: Sequence[DavItem], calendar: CalendarInfo, window: Window, query: str, own: Sequence[str]
+) -> Listing:
+    """The occurrences of all objects; blocking."""
+    listing = Listing()
+    end = time.monotonic() + MAX_SECONDS
+    for item in items:
+        if time.monotonic() > end:
+            listing.remarks.append(f"{calendar.name} has too many events to read all: ask for less time.")
+            break
+        stored = StoredObject.read(item)
+        if stored is not None and (not query or matches(query, searchable(stored.data))):
+            _read_object(stored, calendar, window, own, listing)
+    if query:
+        listing.events[:] = [event for event in listing.events if matches(query, _content(event))]
+    return listing
+
+
+def _read_object(
+    stored: StoredObject, calendar: CalendarInfo, window: Window, own: Sequence[str], listing: Listing
+) -> None:
+    name = stored.url.rstrip("/").rpartition("/")[2][:60]
+    zone = window.start.tzinfo
+    assert zone is not None
+    try:
+        expansion = Expansion(read_calendar(stored.data), zone)
+        found = expansion.within(window)
+        masters = {text(each, "UID"): each for each in expansion.masters}
+        listing.events.extend(
+            event_of(
+                EventRef(calendar.id, text(each.component, "UID"), each.key),
+                each,
+                masters.get(text(each.component, "UID")),
+                own,
+            )
+            for each in found
+        )
+    except Exception:
+        logger.info("an object of a calendar cannot be read", exc_info=True)
+        listing.remarks.append(f"An event of {calendar.name} cannot be read ({name}).")
+        return
+    listing.remarks.extend(f"In {calendar.name}: {remark}." for remark in expansion.remarks)
+    listing.remarks.extend(
+        f"In {calendar.name}: the time zone {zone[:40]!r} is unknown; local time is assumed."
+        for zone in sorted(expansion.zones.unknown)
+    )
+
+
+def event_of(ref: EventRef, occurrence: Occurrence, master: Component | None, own: Sequence[str]) -> Event:
+    """An occurrence as an event."""
+    component = occurrence.component
+    organizer = address_of(component.get("ORGANIZER"))
+    attendees = attendees_of(component)
+    declined = any(each.response == "declined" and each.address.lower() in own for each in attendees)
+    return Event(
+        id=str(ref),
+        calendar=ref.calendar,
+        title=text(component, "SUMMARY"),
+        start=occurrence.start,
+        end=occurrence.end,
+        location=text(component, "LOCATION"),
+        description=text(component, "DESCRIPTION"),
+        attendees=attendees,
+        organizer=organizer,
+        mine=not organizer or not own or organizer.lower() in own,
+        status=(text(component, "STATUS") or "confirmed").lower(),
+        transparent=declined or text(component, "TRANSP").upper() == "TRANSPARENT",
+        rules=rules_of(master) if master is not None else (),
+        recurring=bool(occurrence.key),
+        reminders=reminders_of(component),
+        link=text(component, "URL"),
+    )
+
+
+def _content(event: Event) -> str:
+    people = " ".join(map(str, event.attendees))
+    parts = (event.title, event.location, event.description, people, event.organizer)
+    return " ".join(parts).casefold()
 
 
 @asynccontextmanager

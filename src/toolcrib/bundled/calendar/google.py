@@ -14,24 +14,22 @@ from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
 from toolcrib.bundled.calendar.google_events import (
     JSON,
-    changed_fields,
-    new_body,
-    read_event,
-    reference,
-    rules_in,
-    write_moment,
-)
-from toolcrib.bundled.calendar.google_series import (
     Exceptions,
     Plan,
     before,
+    changed_fields,
     exceptions_of,
+    new_body,
     on_clock,
     original,
     plan_all,
     plan_following,
+    read_event,
+    reference,
     rules_before,
+    rules_in,
     times,
+    write_moment,
 )
 from toolcrib.bundled.calendar.identifiers import EventRef, occurrence_key, read_key
 from toolcrib.bundled.calendar.model import (

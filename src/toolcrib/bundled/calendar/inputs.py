@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from email.utils import getaddresses
 
 from toolcrib.bundled.calendar.model import Attendee, Moment, Window, instant, wall
-from toolcrib.bundled.calendar.phrases import LENGTH, Phrase, mark_lengths, mark_of
 from toolcrib.bundled.calendar.quick_add import read_moment
 from toolcrib.bundled.calendar.zones import settled
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.mail_address import header_text, mailto_address
+from toolcrib.serverkit.time_phrases import LENGTH, Phrase, mark_lengths, mark_of
 
 MAX_DAYS = 800
 MAX_ATTENDEES = 200

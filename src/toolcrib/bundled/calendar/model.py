@@ -14,6 +14,7 @@ from typing import Literal
 
 from toolcrib.serverkit.mail_address import header_text
 
+_TERM = re.compile(r'"([^"]+)"|(\S+)')
 Moment = datetime | date
 Scope = Literal["this", "following", "all"]
 Response = Literal["accepted", "declined", "tentative", "needs-action"]
@@ -197,3 +198,13 @@ def same_length(first: Moment, start: Moment, end: Moment) -> Moment:
     if isinstance(first, datetime) == isinstance(start, datetime):
         return shifted(first, wall(end) - wall(start))
     return shifted(first, timedelta(hours=1) if isinstance(first, datetime) else timedelta(days=1))
+
+
+def terms(query: str) -> list[str]:
+    """The words and phrases of a query."""
+    return [(phrase or word).casefold() for phrase, word in _TERM.findall(query)]
+
+
+def matches(query: str, content: str) -> bool:
+    """`content` is in case-folded form."""
+    return all(term in content for term in terms(query))

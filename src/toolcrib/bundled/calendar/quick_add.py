@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from toolcrib.bundled.calendar.model import Attendee, Moment, NewEvent, like, wall
-from toolcrib.bundled.calendar.phrases import (
+from toolcrib.bundled.calendar.repetition import take_repetition
+from toolcrib.bundled.calendar.rules import checked_rule, first_date
+from toolcrib.bundled.calendar.time_words import words_about_time
+from toolcrib.bundled.calendar.zones import clock_zone, settled, zone_name
+from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.mail_address import header_text, mailto_address
+from toolcrib.serverkit.repetitions import Repetition, mark_repetitions
+from toolcrib.serverkit.time_phrases import (
     ALL_DAY,
     DAY,
     DAY_NAME,
@@ -27,7 +34,6 @@ from toolcrib.bundled.calendar.phrases import (
     Clock,
     Found,
     Phrase,
-    clock_zone,
     mark_days,
     mark_lengths,
     mark_moments,
@@ -35,12 +41,6 @@ from toolcrib.bundled.calendar.phrases import (
     mark_parts,
     mark_times,
 )
-from toolcrib.bundled.calendar.repetition import Repetition, mark_repetitions, take_repetition
-from toolcrib.bundled.calendar.rules import checked_rule, first_date
-from toolcrib.bundled.calendar.time_words import words_about_time
-from toolcrib.bundled.calendar.zones import settled, zone_name
-from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.mail_address import header_text, mailto_address
 
 MAX_LENGTH = 1000
 DEFAULT_LENGTH = timedelta(hours=1)

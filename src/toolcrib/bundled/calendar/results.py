@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TypedDict, TypeVar, cast
 
 from toolcrib.bundled.calendar.model import CalendarInfo, Event, Moment, instant, wall
-from toolcrib.bundled.calendar.rule_words import rule_words
+from toolcrib.bundled.calendar.rules import rule_words
 from toolcrib.bundled.calendar.zones import zone_name
 from toolcrib.serverkit.results import text_result
 

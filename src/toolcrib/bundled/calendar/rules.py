@@ -7,23 +7,31 @@ saving begins or ends.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 from typing import Any
 
 from toolcrib.bundled.calendar.model import Moment, like, wall
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.repetitions import FREQUENCIES, ORDINALS, RULE_DAYS
+from toolcrib.serverkit.time_phrases import WEEKDAYS
 
 MAX_STEPS = 500_000
 """Of one rule from its start to the end of the time that is asked for; about half a second."""
 MAX_LOOKUPS = 300_000
 """Days that are compared with a rule, some eight hundred years of them."""
 _UNITS = {"MINUTELY": 60, "HOURLY": 3600, "DAILY": 86400}
-_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _UNTIL = re.compile(r"(\d{8})(?:T(\d{6})(Z?))?")
 _PLAIN = re.compile(r"[A-Z0-9=;,+-]+")
-_FREQUENCIES = ("SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+_FREQUENCIES = {
+    "SECONDLY": "second",
+    "MINUTELY": "minute",
+    "HOURLY": "hour",
+    **{frequency: unit for unit, frequency in FREQUENCIES.items()},
+}
+_ORDINALS = {str(number): word for word, number in ORDINALS.items() if word.isalpha()}
+_IN_WORDS = {"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "COUNT", "UNTIL", "WKST"}
 
 
 class UnreadableRule(ValueError):
@@ -176,7 +184,9 @@ def moved_rule(rule: str, old: Moment, new: Moment) -> str:
         last = _last_time(parts["UNTIL"], old) + (wall(new) - wall(old))
         parts["UNTIL"] = _until_text(last, new)
     if days and "BYDAY" in parts and parts["FREQ"] == "WEEKLY":
-        parts["BYDAY"] = ",".join(_DAYS[(_DAYS.index(day) + days) % 7] for day in parts["BYDAY"].split(","))
+        parts["BYDAY"] = ",".join(
+            RULE_DAYS[(RULE_DAYS.index(day) + days) % 7] for day in parts["BYDAY"].split(",")
+        )
     elif days and set(parts) & {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYMONTH"}:
         raise ToolFailure(
             f"The series repeats by {rule}, which cannot be moved to another day as it is.",
@@ -190,3 +200,40 @@ def first_date(rule: str, start: Moment) -> Moment:
     end = wall(start) + timedelta(days=366 * 30)
     found = next(dates(rule, start, end), None)
     return like(start, found) if found is not None else start
+
+
+def rule_words(rules: Sequence[str]) -> str:
+    """`every 2 weeks on Mon, Wed, 10 times`; the rule itself if words would not say all of it."""
+    return "; ".join(map(_rule_words, rules))
+
+
+def _rule_words(rule: str) -> str:
+    try:
+        parts = read_rule(rule)
+    except UnreadableRule:
+        return rule
+    days = [_day_words(day) for day in parts.get("BYDAY", "").split(",") if day]
+    if set(parts) - _IN_WORDS or not all(days):
+        return rule
+    number, unit = parts.get("INTERVAL", "1"), _FREQUENCIES[parts["FREQ"]]
+    words = f"every {unit}" if number == "1" else f"every {number} {unit}s"
+    if days:
+        words += f" on {', '.join(days)}"
+    if "BYMONTHDAY" in parts:
+        words += f" on day {parts['BYMONTHDAY'].replace('-1', 'last')}"
+    if "COUNT" in parts:
+        words += f", {parts['COUNT']} times"
+    if "UNTIL" in parts:
+        until = parts["UNTIL"]
+        words += f", until {until[:4]}-{until[4:6]}-{until[6:8]}"
+    return words
+
+
+def _day_words(text: str) -> str:
+    """Empty for what words would not say."""
+    if text[-2:] not in RULE_DAYS:
+        return ""
+    name, number = WEEKDAYS[RULE_DAYS.index(text[-2:])][:3].title(), text[:-2].removeprefix("+")
+    if not number:
+        return name
+    return f"the {_ORDINALS[number]} {name}" if number in _ORDINALS else ""

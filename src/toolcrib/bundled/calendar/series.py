@@ -13,15 +13,19 @@ from datetime import datetime, timedelta, tzinfo
 
 from icalendar import Calendar, Component
 
-from toolcrib.bundled.calendar.ics import Zones, moments, rules_of, start_and_end, text
-from toolcrib.bundled.calendar.ics_write import (
+from toolcrib.bundled.calendar.ics import (
+    Zones,
+    moments,
     new_uid,
     raise_sequence,
+    rules_of,
     same_attendees,
     set_fields,
     set_moment,
     set_moments,
     set_rules,
+    start_and_end,
+    text,
 )
 from toolcrib.bundled.calendar.identifiers import occurrence_key, read_key
 from toolcrib.bundled.calendar.model import EventChanges, Moment, Window, like, same_length, shifted, wall

@@ -1,17 +1,30 @@
-"""Opens the calendars that a call is about: account, connection, and the calendar by its name."""
+"""Opens the calendars that a call is about: account, connection, and the calendar by its name.
+
+`Calendars` is what a provider can do; `caldav` and `google` implement it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Protocol, cast
 
 from toolcrib.accounts import Account, AccountStore, choose
-from toolcrib.bundled.calendar.backend import Calendars, open_calendars
-from toolcrib.bundled.calendar.model import CalendarInfo, Listing, Window
+from toolcrib.bundled.calendar.identifiers import EventRef
+from toolcrib.bundled.calendar.model import (
+    Busy,
+    CalendarInfo,
+    Event,
+    EventChanges,
+    Listing,
+    NewEvent,
+    Scope,
+    Window,
+)
 from toolcrib.bundled.calendar.zones import local_zone
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.extras import ensure
@@ -19,6 +32,51 @@ from toolcrib.serverkit.extras import ensure
 EXTRA = "calendar"
 AT_ONCE = 4
 """Calendars that are read at the same time."""
+
+
+class Calendars(Protocol):
+    """The calendars of one account, while connected."""
+
+    async def calendars(self) -> list[CalendarInfo]:
+        """All of them, the default one first."""
+
+    async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
+        """The occurrences that touch the window and contain all words of the query."""
+
+    async def event(self, ref: EventRef) -> Event:
+        """One event or occurrence; raises `ToolFailure` if it is not there."""
+
+    async def create(self, calendar: CalendarInfo, new: NewEvent, notify: bool) -> tuple[Event, list[str]]:
+        """The stored event, and remarks."""
+
+    async def update(
+        self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool
+    ) -> tuple[Event, list[str]]:
+        """The event as it is now, and remarks."""
+
+    async def losses(self, ref: EventRef, changes: EventChanges, scope: Scope) -> list[str]:
+        """What the change of a series cannot keep, one sentence each; nothing is changed."""
+
+    async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
+        """Remarks."""
+
+    async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
+        """When others are busy, or why that is not known."""
+
+
+class CalendarProvider(Protocol):
+    def open_calendars(
+        self, store: AccountStore, account: Account, zone: tzinfo
+    ) -> AbstractAsyncContextManager[Calendars]:
+        """Connect. Times without a zone are in `zone`."""
+
+
+def open_calendars(
+    store: AccountStore, account: Account, zone: tzinfo
+) -> AbstractAsyncContextManager[Calendars]:
+    """Connect to the calendars of an account."""
+    module = importlib.import_module(f"toolcrib.bundled.calendar.{account.provider}")
+    return cast("CalendarProvider", module).open_calendars(store, account, zone)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from toolcrib.bundled.calendar.phrases import GAP, KEPT, MONTHS, NUMBERS, WEEKDAYS
 from toolcrib.bundled.calendar.zones import find_zone
+from toolcrib.serverkit.time_phrases import GAP, KEPT, MONTHS, NUMBERS, WEEKDAYS
 
 _TOKEN = re.compile(rf"{GAP}|{KEPT}.|[^\s\ue000-\uf8ff]+")
 _MARK = re.compile(GAP)

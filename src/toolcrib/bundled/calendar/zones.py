@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.time_phrases import ZONES
 from toolcrib.suggestions import did_you_mean
 
 _LINK = Path("/etc/localtime")
@@ -31,6 +32,21 @@ def zone_named(name: str) -> tzinfo:
         hint = did_you_mean(name, sorted(available_timezones())) or "Use a name such as Europe/Berlin."
         raise ToolFailure(f"{name[:60]!r} is not a time zone.", hint)
     return found
+
+
+def clock_zone(name: str, at: datetime) -> tzinfo:
+    """The zone that a text names beside a time; raises `ToolFailure` if it is not the one of that season."""
+    place = ZONES.get(name.upper().removesuffix(" TIME"))
+    zone = find_zone(place or name)
+    if zone is None:
+        raise ToolFailure(f"{name!r} is not a time zone.", "Use create_event with `time_zone`.")
+    current = at.replace(tzinfo=zone).tzname() or ""
+    if place and len(name) in (3, 4) and current != name.upper():
+        raise ToolFailure(
+            f"On {at:%-d %B %Y} {place} has {current}, not {name.upper()}.",
+            f'Use create_event with time_zone="{place}", or with the offset that is meant.',
+        )
+    return zone
 
 
 @cache

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from toolcrib.bundled.canvas import reading, results
-from toolcrib.bundled.canvas.folder import allowed
 from toolcrib.bundled.canvas.pdf_text import pdf_text
 from toolcrib.bundled.canvas.school import School, Schools
 from toolcrib.bundled.canvas.tools import READING
+from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.confined.new_files import save_new
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.html_text import html_to_text
@@ -32,6 +34,23 @@ _TEXTS = (
     "application/x-tex",
     "application/x-yaml",
 )
+
+
+@contextmanager
+def allowed(folder: Path) -> Iterator[Roots]:
+    """The folder, opened; it is made if it is missing."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolFailure(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            "The user can choose another one with --folder in the server's arguments.",
+        ) from error
+    roots = Roots([folder])
+    try:
+        yield roots
+    finally:
+        roots.close()
 
 
 class CourseFileTools:

@@ -10,19 +10,69 @@ from toolcrib.bundled.mail.headers import Mailto
 from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage, Sent
 from toolcrib.bundled.mail.mailboxes import Chosen, Mailboxes
 from toolcrib.bundled.mail.outgoing import Outgoing
-from toolcrib.bundled.mail.previews import letter_preview, message_preview
 from toolcrib.bundled.mail.reading import text_of
 from toolcrib.bundled.mail.results import ChangedLabels, SentEmail, TrashedEmail, shown
-from toolcrib.bundled.mail.writing import AttachedFile, Letter, compose, quoted_text, read_recipients, reply
+from toolcrib.bundled.mail.writing import (
+    AttachedFile,
+    Letter,
+    compose,
+    file_name,
+    quoted_text,
+    read_recipients,
+    reply,
+)
 from toolcrib.serverkit.approved import ShownPreviews
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
 
+MAX_TEXT = 20_000
+
 MAX_IDS = 100
 AccountName = Annotated[str | None, "The account's name; needed only if there are several"]
 Recipients = list[str] | str
+
+
+def letter_preview(
+    action: str, account: str, sender: Mailto, letter: Letter, files: Sequence[ListedFile]
+) -> dict[str, Any]:
+    """A message to be sent or stored as a draft."""
+    return {
+        "kind": "email",
+        "action": action,
+        "account": account,
+        "from": str(sender),
+        "to": [str(each) for each in letter.to],
+        "cc": [str(each) for each in letter.cc],
+        "bcc": [str(each) for each in letter.bcc],
+        "subject": letter.subject,
+        "text": _shortened(letter.body),
+        "attachments": [{"name": file_name(file.name), "size": file.size} for file in files],
+    }
+
+
+def _shortened(text: str) -> str:
+    """The user must see that there is more than is shown."""
+    left = len(text) - MAX_TEXT
+    return text if left <= 0 else f"{text[:MAX_TEXT]}\n\n[… {left:,} more characters are not shown]"
+
+
+def message_preview(action: str, account: str, message: OpenMessage, text: str) -> dict[str, Any]:
+    """A message that exists."""
+    headers = message.headers
+    return {
+        "kind": "email",
+        "action": action,
+        "account": account,
+        "from": headers.sender,
+        "to": [str(each) for each in headers.addresses("to")],
+        "cc": [str(each) for each in headers.addresses("cc")],
+        "bcc": [],
+        "subject": headers.text("subject"),
+        "text": text,
+        "attachments": [],
+    }
 
 
 class Answer(NamedTuple):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import binascii
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import time
+import unicodedata
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleAccess, failure_of
-from toolcrib.bundled.mail.gmail_labels import GmailLabels
-from toolcrib.bundled.mail.gmail_messages import SUMMARY_FIELDS, decode_base64url, open_message, summary
-from toolcrib.bundled.mail.headers import Mailto
+from toolcrib.bundled.mail.decoding import decode_words
+from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.mailbox import (
     Changed,
     FoundPage,
@@ -26,8 +29,32 @@ from toolcrib.bundled.mail.mailbox import (
     gone_remark,
 )
 from toolcrib.bundled.mail.outgoing import Outgoing
-from toolcrib.bundled.mail.structure import Part
+from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, has_attachments, read_parameters, valid_type
+from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolFailure
+
+Json = Mapping[str, Any]
+
+
+_PART = "partId,mimeType,filename,headers"
+SUMMARY_FIELDS = (
+    "id,threadId,labelIds,snippet,internalDate,sizeEstimate,"
+    f"payload({_PART},parts({_PART},parts({_PART},parts({_PART}))))"
+)
+"""What is asked for of a message in a list: its structure, without the content."""
+
+MAX_AGE = 300.0
+"""Seconds after which a label may have been renamed elsewhere."""
+_SYSTEM = ("INBOX", "UNREAD", "STARRED", "IMPORTANT", "TRASH", "SPAM", "SENT", "DRAFT", "CHAT")
+_SHOWN = {
+    **{name: name for name in _SYSTEM},
+    "CATEGORY_PERSONAL": "category:primary",
+    "CATEGORY_SOCIAL": "category:social",
+    "CATEGORY_PROMOTIONS": "category:promotions",
+    "CATEGORY_UPDATES": "category:updates",
+    "CATEGORY_FORUMS": "category:forums",
+}
+"""Google's own labels, as queries name them."""
 
 R = TypeVar("R")
 AT_ONCE = 8
@@ -35,6 +62,136 @@ AT_ONCE = 8
 UPLOAD_FROM = 4_000_000
 """Bytes from which a message is uploaded: the plain request takes 5 MB."""
 _FIELDS = ("From", "To", "Cc", "Subject", "Date", "Message-ID", "References", "In-Reply-To")
+
+
+def summary(message: Json) -> Summary:
+    """From `messages.get` with `SUMMARY_FIELDS`, or with `format=metadata`, which has no structure."""
+    payload = message.get("payload") or {}
+    return Summary(
+        id=str(message.get("id", "")),
+        thread=str(message.get("threadId", "")),
+        headers=_headers(payload),
+        received=_received(message),
+        size=int(message.get("sizeEstimate") or 0),
+        labels=tuple(message.get("labelIds") or ()),
+        snippet=_snippet(str(message.get("snippet") or "")),
+        has_attachments=has_attachments(_part(payload, 0)) if "filename" in payload else None,
+    )
+
+
+def open_message(message: Json) -> OpenMessage:
+    """From `messages.get` with `format=full`."""
+    payload = message.get("payload") or {}
+    return OpenMessage(
+        id=str(message.get("id", "")),
+        thread=str(message.get("threadId", "")),
+        headers=_headers(payload),
+        root=_part(payload, 0),
+        received=_received(message),
+        labels=tuple(message.get("labelIds") or ()),
+    )
+
+
+def decode_base64url(data: str) -> bytes:
+    """Google leaves out the padding at times."""
+    try:
+        return base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _headers(payload: Json) -> Headers:
+    fields = payload.get("headers") or ()
+    return Headers((str(each.get("name", "")), str(each.get("value", ""))) for each in fields)
+
+
+def _part(payload: Json, depth: int) -> Part:
+    headers = _headers(payload)
+    body = payload.get("body") or {}
+    media_type = valid_type(str(payload.get("mimeType") or ""))
+    nested = () if media_type == "message/rfc822" or depth >= MAX_DEPTH else payload.get("parts") or ()
+    return Part(
+        section=str(payload.get("partId", "")),
+        media_type=media_type,
+        parameters=_parameters(headers.raw("content-type")),
+        disposition=headers.raw("content-disposition").partition(";")[0].strip().lower(),
+        name=decode_words(str(payload.get("filename") or "")),
+        size=int(body.get("size") or 0),
+        handle=str(body.get("attachmentId") or ""),
+        inline=decode_base64url(str(body["data"])) if body.get("data") else None,
+        children=tuple(_part(child, depth + 1) for child in nested),
+    )
+
+
+def _parameters(content_type: str) -> dict[str, str]:
+    pairs = [each.partition("=") for each in content_type.split(";")[1:]]
+    return read_parameters([text.strip().strip('"') for name, _, value in pairs for text in (name, value)])
+
+
+def _received(message: Json) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(message["internalDate"]) / 1000, UTC)
+    except (KeyError, ValueError, TypeError, OverflowError, OSError):
+        return None
+
+
+def _snippet(text: str) -> str:
+    """Gmail escapes it as HTML."""
+    import html
+
+    return decode_words(html.unescape(text))[:200]
+
+
+class GmailLabels:
+    def __init__(self, listed: Callable[[], Awaitable[Any]], create: Callable[[str], Awaitable[str]]) -> None:
+        self._listed = listed
+        self._create = create
+        self._names: dict[str, str] = {}
+        """By id."""
+        self._read_at = -MAX_AGE
+
+    async def learn(self, ids: Iterable[str]) -> None:
+        """Make sure that the names of these ids are known, as far as Google knows them."""
+        own = set(ids) - set(_SHOWN)
+        if not own or (own <= set(self._names) and time.monotonic() - self._read_at < MAX_AGE):
+            return
+        try:
+            await self._refresh()
+        except ToolcribError:
+            return  # the ids are shown: a message without names is better than none
+
+    def names(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Names as far as they were learned."""
+        return tuple(_SHOWN.get(each) or self._names.get(each, each) for each in ids)
+
+    async def ids(self, labels: Sequence[str], *, create: bool) -> list[str]:
+        """Ids for names; a missing label is made, or `ToolFailure` lists those that exist."""
+        known = {_key(name): own for own, name in _SHOWN.items()} | {_key(own): own for own in _SHOWN}
+        if any(_key(label) not in known for label in labels):
+            await self._refresh()
+            known |= {_key(own): own for own in self._names}
+            known |= {_key(name): own for own, name in self._names.items()}
+        for label in labels:
+            if _key(label) not in known:
+                known[_key(label)] = await self._missing(label, create)
+        return [known[_key(label)] for label in labels]
+
+    async def _refresh(self) -> None:
+        listed = (await self._listed()).get("labels") or ()
+        self._names = {str(each["id"]): str(each["name"]) for each in listed if each["id"] not in _SHOWN}
+        self._read_at = time.monotonic()
+
+    async def _missing(self, label: str, create: bool) -> str:
+        if create:
+            made = await self._create(label)
+            self._names[made] = label
+            return made
+        shown = ", ".join([*_SYSTEM, *sorted(self._names.values(), key=str.casefold)][:40])
+        raise ToolFailure(f"There is no label {label[:60]!r}.", f"Labels of this account: {shown}.")
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name.strip()).casefold()
 
 
 class GmailMailbox:

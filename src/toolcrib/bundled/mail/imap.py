@@ -1,48 +1,363 @@
-"""A mailbox reached by IMAP, sending by SMTP."""
+"""A mailbox reached by IMAP, sending by SMTP: its connections, labels and folders."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import imaplib
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.accounts import Account
 from toolcrib.accounts.mail_servers import MailServers
 from toolcrib.bundled.mail.decoding import TransferDecoder, transfer_decoded
-from toolcrib.bundled.mail.folders import Folder, read_folders
+from toolcrib.bundled.mail.folders import Folder, Role, read_folders, with_role
 from toolcrib.bundled.mail.headers import Mailto
-from toolcrib.bundled.mail.imap_changes import append, folder_for, move
 from toolcrib.bundled.mail.imap_criteria import SearchScope, keyword_of
-from toolcrib.bundled.mail.imap_ids import ImapId
-from toolcrib.bundled.mail.imap_labels import modify_labels
 from toolcrib.bundled.mail.imap_messages import (
     PIECE,
+    ImapId,
+    find_by_message_id,
+    gone,
+    labels_of,
     locate,
     open_message,
     read_section,
     select,
 )
-from toolcrib.bundled.mail.imap_pool import ImapPool
-from toolcrib.bundled.mail.imap_search import search
-from toolcrib.bundled.mail.imap_threads import find_thread
+from toolcrib.bundled.mail.imap_search import find_thread, search
 from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Thread
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.query import parse_query
 from toolcrib.bundled.mail.structure import Part
-from toolcrib.errors import CallTimeout, ToolcribError
+from toolcrib.errors import CallTimeout, ConnectionLost, ServerUnavailable, ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
 if TYPE_CHECKING:
     from toolcrib.accounts.imap import ImapConnection
 
+MAX_CONNECTIONS = 4
+"""At once; some providers allow no more than five for all programs of a user."""
+WAIT = 60.0
+FRESH = 20.0
+"""Seconds after which an idle connection is tested before use."""
+MAX_IDLE = 240.0
+
+_UIDS = re.compile(rb"(\d+) (?:\S+ )?(\d+)")
+_NEW_NAMES: dict[Role, str] = {
+    "sent": "Sent",
+    "drafts": "Drafts",
+    "trash": "Trash",
+    "archive": "Archive",
+    "spam": "Junk",
+}
+
+_FLAGS = {"STARRED": "\\Flagged", "IMPORTANT": "$Important"}
+_PLACES: dict[str, Role] = {"INBOX": "inbox", "TRASH": "trash", "SPAM": "spam"}
+_FIXED = frozenset({"SENT", "DRAFT", "CHAT"})
+
 R = TypeVar("R")
 DEADLINE = 120.0
 """Seconds for one operation, all its commands together."""
 SEND_DEADLINE = 600.0
+
+
+class ImapPool:
+    def __init__(self, servers: MailServers, password: str, account: str) -> None:
+        self._servers = servers
+        self._password = password
+        self._account = account
+        self._slots = threading.Semaphore(MAX_CONNECTIONS)
+        self._lock = threading.Lock()
+        self._idle: list[tuple[float, ImapConnection]] = []
+        self._closed = False
+
+    def read(self, work: Callable[[ImapConnection], R]) -> R:
+        """Do work that may be repeated: once more on a new connection if the first one was lost."""
+        try:
+            return self._do(work, FRESH)
+        except ConnectionLost:
+            self._drop_idle()
+            return self._do(work, FRESH)
+
+    def change(self, work: Callable[[ImapConnection], R]) -> R:
+        """Do work once; raises `ConnectionLost` if the connection ends meanwhile."""
+        return self._do(work, 0.0)
+
+    def _do(self, work: Callable[[ImapConnection], R], fresh: float) -> R:
+        with self._connection(fresh) as connection:
+            return work(connection)
+
+    def close(self) -> None:
+        """End all idle connections; those in use end when they are returned."""
+        self._closed = True
+        self._drop_idle()
+
+    @contextmanager
+    def _connection(self, fresh: float) -> Iterator[ImapConnection]:
+        from toolcrib.accounts.imap import close_quietly, connect_imap, translated
+
+        if not self._slots.acquire(timeout=WAIT):
+            raise ToolFailure("All connections to the mailbox are busy.", "Try again in a minute.")
+        try:
+            connection = self._take(fresh) or connect_imap(
+                self._servers, self._password, account=self._account
+            )
+            try:
+                with translated(self._servers.imap):
+                    yield connection
+            except ServerUnavailable:
+                close_quietly(connection)
+                raise
+            except BaseException as error:
+                # After a refusal the connection is fine; after anything unknown it may be in mid-response.
+                if isinstance(error.__cause__, imaplib.IMAP4.error) or isinstance(error, ToolFailure):
+                    self._give_back(connection)
+                else:
+                    close_quietly(connection)
+                raise
+            self._give_back(connection)
+        finally:
+            self._slots.release()
+
+    def _take(self, fresh: float) -> ImapConnection | None:
+        from toolcrib.accounts.imap import close_quietly
+
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                since, connection = self._idle.pop()
+            age = time.monotonic() - since
+            if age < fresh or (age < MAX_IDLE and _is_alive(connection)):
+                return connection
+            close_quietly(connection)
+
+    def _give_back(self, connection: ImapConnection) -> None:
+        from toolcrib.accounts.imap import close_quietly
+
+        with self._lock:
+            if not self._closed:
+                self._idle.append((time.monotonic(), connection))
+                return
+        close_quietly(connection)
+
+    def _drop_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, connection in idle:
+            with contextlib.suppress(Exception):
+                connection.shutdown()
+
+
+def _is_alive(connection: ImapConnection) -> bool:
+    try:
+        connection.noop()
+    except (OSError, imaplib.IMAP4.error):
+        return False
+    return True
+
+
+def folder_for(connection: ImapConnection, folders: Sequence[Folder], *roles: Role) -> Folder:
+    """The folder with one of these roles; made under its usual name if there is none."""
+    found = with_role(folders, *roles)
+    if found is not None:
+        return found
+    name = _prefix(folders) + _NEW_NAMES[roles[0]]
+    connection.create_folder(name)
+    connection.subscribe_folder(name)
+    return next(
+        (each for each in read_folders(connection.list_folders()) if each.name == name),
+        Folder(name, roles[0]),
+    )
+
+
+def move(connection: ImapConnection, found: ImapId, target: Folder) -> ImapId:
+    """Move a message of the open folder; returns where it is now."""
+    if found.folder == target.name:
+        return found
+    connection.answered(b"COPYUID")  # forget that of an earlier command
+    if connection.has_capability("MOVE"):
+        connection.move([found.uid], target.name)
+    else:
+        connection.copy([found.uid], target.name)
+        _expunge(connection, found.uid)
+    return _placed(connection, found, target.name, b"COPYUID")
+
+
+def append(
+    connection: ImapConnection, folder: Folder, data: bytes, flags: Iterable[bytes], message_id: str
+) -> ImapId:
+    """Store a message in a folder."""
+    connection.answered(b"APPENDUID")
+    connection.append(folder.name, data, list(flags))
+    return _placed(connection, ImapId(folder.name, 0, 0, message_id), folder.name, b"APPENDUID")
+
+
+def set_flags(connection: ImapConnection, uid: int, add: Iterable[str], remove: Iterable[str]) -> None:
+    """Add and remove flags of a message in the open folder."""
+    if wanted := [flag.encode() for flag in add]:
+        connection.add_flags([uid], wanted, silent=True)
+    if unwanted := [flag.encode() for flag in remove]:
+        connection.remove_flags([uid], unwanted, silent=True)
+
+
+def _placed(connection: ImapConnection, found: ImapId, folder: str, code: bytes) -> ImapId:
+    """Where a message went: as the server says (UIDPLUS), else found by its Message-ID."""
+    for answer in connection.answered(code):
+        if match := _UIDS.fullmatch(answer.strip()):
+            return ImapId(folder, int(match[1]), int(match[2]), found.message_id)
+    again = find_by_message_id(connection, folder, found.message_id) if found.message_id else None
+    return again or ImapId(folder, 0, 0, found.message_id)
+
+
+def _expunge(connection: ImapConnection, uid: int) -> None:
+    """Remove one message; without UIDPLUS only if no other one would be removed with it."""
+    connection.add_flags([uid], [b"\\Deleted"], silent=True)
+    if connection.has_capability("UIDPLUS"):
+        connection.uid_expunge([uid])
+    elif connection.find([b"DELETED"]) == [uid]:
+        connection.expunge()
+
+
+def _prefix(folders: Sequence[Folder]) -> str:
+    """Some servers keep every folder below the inbox."""
+    others = [folder for folder in folders if folder.role != "inbox"]
+    below = [folder for folder in others if folder.name.upper().startswith(f"INBOX{folder.delimiter}")]
+    return f"INBOX{below[0].delimiter}" if below and len(below) == len(others) else ""
+
+
+@dataclass
+class LabelPlan:
+    """What a change of labels means for a message in one folder."""
+
+    add: list[str] = field(default_factory=list)
+    remove: list[str] = field(default_factory=list)
+    gmail_add: list[str] = field(default_factory=list)
+    gmail_remove: list[str] = field(default_factory=list)
+    targets: list[Folder | Role] = field(default_factory=list)
+    """Where to move it: a folder, or a role whose folder may have to be made."""
+
+
+def modify_labels(
+    connection: ImapConnection,
+    wanted: ImapId,
+    folders: Sequence[Folder],
+    add: Sequence[str],
+    remove: Sequence[str],
+) -> Changed:
+    """Change the labels of one message."""
+    found = locate(connection, wanted, folders, change=True)
+    folder = next((each for each in folders if each.name == found.folder), Folder(found.folder))
+    plan = _plan(folder, folders, add, remove, gmail=connection.has_capability("X-GM-EXT-1"))
+    _check_keywords(connection, found.folder, plan.add)
+    set_flags(connection, found.uid, plan.add, plan.remove)
+    if plan.gmail_add:
+        connection.add_gmail_labels([found.uid], plan.gmail_add)
+    if plan.gmail_remove:
+        connection.remove_gmail_labels([found.uid], plan.gmail_remove)
+    flags = connection.get_flags([found.uid]).get(found.uid)
+    if flags is None:
+        raise gone(str(wanted))
+    for target in plan.targets:
+        folder = target if isinstance(target, Folder) else _place(connection, folders, target)
+        found = move(connection, found, folder)
+    return Changed(str(found), labels_of(flags, folder))
+
+
+def _place(connection: ImapConnection, folders: Sequence[Folder], role: Role) -> Folder:
+    return folder_for(connection, folders, role, *(("all",) if role == "archive" else ()))
+
+
+def _plan(
+    folder: Folder, folders: Sequence[Folder], add: Sequence[str], remove: Sequence[str], *, gmail: bool
+) -> LabelPlan:
+    plan = LabelPlan()
+    for label in remove:
+        _remove(plan, label, folder, folders, gmail=gmail)
+    for label in add:
+        _add(plan, label, folders, gmail=gmail)
+    chosen: list[Folder | Role] = [target for target in plan.targets if target != "archive"] or plan.targets
+    if len(set(map(repr, chosen))) > 1:
+        raise ToolFailure(
+            "On this account a message is in one folder only.", "Name one folder to move it to."
+        )
+    plan.targets = chosen[:1]
+    return plan
+
+
+def _add(plan: LabelPlan, label: str, folders: Sequence[Folder], *, gmail: bool) -> None:
+    name = label.upper()
+    if name in _FIXED:
+        raise ToolFailure(f"{name} cannot be added or removed.", "Use send_email or create_draft instead.")
+    if name == "UNREAD":
+        plan.remove.append("\\Seen")
+    elif name in _FLAGS:
+        plan.add.append(_FLAGS[name])
+    elif name in _PLACES:
+        plan.targets.append(_PLACES[name])
+    elif gmail:
+        plan.gmail_add.append(label)
+    elif (target := _labelled(folders, label)) is not None:
+        if target.role == "trash":
+            raise ToolFailure("Labels do not move a message to the trash.", "Use trash_email.")
+        plan.targets.append(target)
+    else:
+        plan.add.append(_keyword(label))
+
+
+def _remove(plan: LabelPlan, label: str, folder: Folder, folders: Sequence[Folder], *, gmail: bool) -> None:
+    name = label.upper()
+    if name in _FIXED:
+        raise ToolFailure(f"{name} cannot be added or removed.", "Use trash_email to remove a message.")
+    if name == "UNREAD":
+        plan.add.append("\\Seen")
+    elif name in _FLAGS:
+        plan.remove.append(_FLAGS[name])
+    elif name in _PLACES:
+        if folder.role == _PLACES[name]:
+            plan.targets.append("archive" if name == "INBOX" else "inbox")
+    elif gmail:
+        plan.gmail_remove.append(label)
+    elif folder.is_called(label):
+        plan.targets.append("archive")
+    elif _labelled(folders, label) is None:
+        plan.remove.append(_keyword(label))
+
+
+def _labelled(folders: Sequence[Folder], label: str) -> Folder | None:
+    return next((folder for folder in folders if folder.is_called(label)), None)
+
+
+def _keyword(label: str) -> str:
+    keyword = keyword_of(label)
+    if not re.search(r"[A-Za-z0-9]", keyword) or not label.isascii():
+        raise ToolFailure(
+            f"{label[:60]!r} cannot be a label on this account.",
+            "Use ASCII letters and digits, or the name of a folder.",
+        )
+    return keyword
+
+
+def _check_keywords(connection: ImapConnection, folder: str, flags: Sequence[str]) -> None:
+    keywords = [flag for flag in flags if not flag.startswith("\\")]
+    if not keywords:
+        return
+    allowed = select(connection, folder, change=True).keywords
+    known = {flag.lower() for flag in allowed}
+    missing = [keyword for keyword in keywords if keyword.encode().lower() not in known]
+    if missing and b"\\*" not in allowed:
+        raise ToolFailure(
+            f"The mail server cannot store the label {missing[0]!r}.",
+            "Use the name of a folder instead: the message is moved to it.",
+        )
 
 
 class ImapMailbox:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import imaplib
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.message import Message
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import quote, unquote
 
 from toolcrib.bundled.mail.decoding import decode_text, transfer_decoded
 from toolcrib.bundled.mail.folders import LABELS, Folder
 from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.imap_criteria import quoted
-from toolcrib.bundled.mail.imap_ids import ImapId, gone, same_message_id
-from toolcrib.bundled.mail.mailbox import OpenMessage, Summary
+from toolcrib.bundled.mail.mailbox import MessageGone, OpenMessage, Summary
 from toolcrib.bundled.mail.structure import Part, contents, from_body_structure, has_attachments
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.html_text import html_to_text
@@ -22,6 +23,10 @@ from toolcrib.serverkit.visible_text import visible
 
 if TYPE_CHECKING:
     from toolcrib.accounts.imap import ImapConnection
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NUMBER = re.compile(r"[0-9]{1,10}")
+MAX_LENGTH = 2000
 
 FIELDS = b"FROM TO CC SUBJECT DATE MESSAGE-ID REFERENCES IN-REPLY-TO"
 CHUNK = 500
@@ -33,6 +38,58 @@ MAX_HEADER_BYTES = 256 * 1024
 MAX_SIMILAR = 100
 """Messages whose Message-ID is compared when one is looked for."""
 PLAIN_TEXT = Part("1", "text/plain", encoding="")
+
+
+@dataclass(frozen=True)
+class ImapId:
+    folder: str
+    validity: int
+    """Changes if the server numbers the folder anew (UIDVALIDITY)."""
+    uid: int
+    message_id: str = ""
+    """With angle brackets; empty if the message has none."""
+
+    def __str__(self) -> str:
+        fields = (quote(self.folder, safe=""), str(self.validity), str(self.uid), self._quoted_message_id)
+        return ":".join(fields)
+
+    @property
+    def _quoted_message_id(self) -> str:
+        return quote(_bare(self.message_id), safe="@.$+=!*'()")
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Raises `ToolFailure` for what is not an id."""
+        parts = text.strip().split(":")
+        if len(parts) != 4 or len(text) > MAX_LENGTH or not all(map(_NUMBER.fullmatch, parts[1:3])):
+            raise not_an_id(text)
+        folder, message_id = unquote(parts[0]), unquote(parts[3])
+        if not folder or _CONTROL.search(folder + message_id):
+            raise not_an_id(text)
+        return cls(folder, int(parts[1]), int(parts[2]), f"<{message_id}>" if message_id else "")
+
+
+def same_message_id(one: str, other: str) -> bool:
+    """Whether both mean one message, as far as an id holds them."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(message_id: str) -> str:
+    return message_id.strip("<>")[:500]
+
+
+def not_an_id(text: str) -> ToolFailure:
+    return ToolFailure(
+        f"{text[:80]!r} is not the id of a message in this account.",
+        "Use an id from search_emails, with the same account.",
+    )
+
+
+def gone(text: str) -> MessageGone:
+    return MessageGone(
+        f"The message {text[:80]!r} no longer exists: it was deleted, or moved to where it cannot be found.",
+        "Search for it again with search_emails.",
+    )
 
 
 class FolderState(NamedTuple):

@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 from toolcrib import plugins
 from toolcrib.bundled.websearch.cache import TimedCache
-from toolcrib.bundled.websearch.characters import one_line
 from toolcrib.bundled.websearch.engines.engine import EngineFailed, EngineModule, Hit, SearchQuery
-from toolcrib.bundled.websearch.extraction.addresses import web_address
+from toolcrib.bundled.websearch.extraction.document import one_line, web_address
 from toolcrib.bundled.websearch.settings import ENGINES, WebSettings
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.readiness import Lack

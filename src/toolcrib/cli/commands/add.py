@@ -15,7 +15,6 @@ from toolcrib.cli.add_target import (
     AddOptions,
     check_here,
     insert_dashes,
-    read_document,
     read_target,
     remember_dashes,
 )
@@ -30,7 +29,7 @@ from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
     from toolcrib.catalog.listing import CatalogEntry
-    from toolcrib.features.clients.paste.pasted import Install
+    from toolcrib.config.paste.pasted import Install
     from toolcrib.operations.client import Client
     from toolcrib.operations.results.installs import ServerAdded
 
@@ -145,7 +144,8 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
     toolcrib add docs https://example.com/mcp --header 'Authorization: Bearer …'
     """
     from toolcrib.catalog.listing import by_name
-    from toolcrib.features.clients.paste.pasted import Install, PastedDocument
+    from toolcrib.config.paste.pasted import Install, PastedDocument
+    from toolcrib.feature import find_feature
 
     options = AddOptions(**given)
     listed = None if options.target or options.kind else by_name(name)
@@ -156,7 +156,9 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
     name, found = read_target(name, options)
     added: Install | dict[str, Any] | None
     if isinstance(found, PastedDocument):
-        name, added = await read_document(surface, name, found, options)
+        read_document = find_feature("clients").function("adding:read_document")
+        name, added = await read_document(surface, name, found, as_is=options.as_is, dry_run=options.dry_run)
+        added = {**added, **options.entry_keys()} if isinstance(added, dict) else added
     else:
         added = found
     if isinstance(added, Install):
@@ -212,7 +214,7 @@ def _wait(client: Client, options: AddOptions) -> float:
 
 
 async def _install(surface: Surface, name: str, package: Install, options: AddOptions, tested: bool) -> None:
-    from toolcrib.features.clients.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.entry_forms import needed_folder
 
     env = {**package.env, **read_pairs(options.env, "=", "--env")}
     proposal = find_secrets(name, {"env": env, "args": list(package.args)})
@@ -253,7 +255,7 @@ def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Prop
     )
     if surface.yes or not can_ask() or confirm("Store it as a secret?", default=True):
         return proposal
-    from toolcrib.features.clients.transfer.references import map_texts
+    from toolcrib.config.drafts import map_texts
 
     return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _hide_secrets))
 

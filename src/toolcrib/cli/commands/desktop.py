@@ -142,4 +142,19 @@ async def _record(surface: Surface, module: ModuleType, options: Any) -> None:
             note(f"Not recorded, because it may be a password: {', '.join(asked)}.")
 
 
-command = command_of("desktop", "Host", "Offer and record the desktop.", serve, record)
+@declare()
+@click.argument("name")
+def export(surface: Surface, name: str) -> int:
+    """Print the recorded macro NAME as a workflow, for `toolcrib workflow import` and the page's editor.
+
+    Its clicks on elements call the server `desktop`: add that with `toolcrib add desktop`.
+    """
+    from toolcrib import plugins
+
+    text = plugins.find(f"{BUNDLED}.recording", "workflow").export_workflow(name, surface.home)
+    if not surface.answer({"name": name, "text": text}):
+        say(text.rstrip("\n"))
+    return 0
+
+
+command = command_of("desktop", "Host", "Offer and record the desktop.", serve, record, export)

@@ -9,8 +9,8 @@ from typing import Any
 from toolcrib.config.contents import SERVERS
 from toolcrib.config.document import parse_document, render_document
 from toolcrib.config.secret_detection import FORMS_OF_SECRETS, looks_secret
+from toolcrib.config.secret_extraction import SecretExtractor, Stored
 from toolcrib.config.settings_file import OWN, take_profiles
-from toolcrib.features.clients.transfer.secret_extraction import SecretExtractor, Stored
 
 EMBEDDER_SECRET = "embedder-api-key"  # noqa: S105 - its name
 

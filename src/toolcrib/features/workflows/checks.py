@@ -12,12 +12,12 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from toolcrib.features.workflows.desktop_results import read_matches, read_windows
-from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
-from toolcrib.features.workflows.graph.problems import InvalidSettings
-from toolcrib.features.workflows.graph.references import Values
-from toolcrib.features.workflows.node_settings import NodeSettings, draft, resolved
-from toolcrib.features.workflows.node_type import NodeContext, ToolUse
 from toolcrib.features.workflows.tool_content import ToolContent, call_tool
+from toolcrib.graph.conditions import Condition, describe, holds
+from toolcrib.graph.node_settings import NodeSettings, draft, resolved
+from toolcrib.graph.node_type import NodeContext, ToolUse
+from toolcrib.graph.problems import InvalidSettings
+from toolcrib.graph.references import Values
 from toolcrib.schema.workflows import Check, CheckType
 
 SHOWN_TITLES = 5

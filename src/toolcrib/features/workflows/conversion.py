@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, find_type, node_types
-from toolcrib.features.workflows.graph.problems import InvalidSettings
-from toolcrib.features.workflows.node_settings import NodeSettings, draft
-from toolcrib.features.workflows.node_type import NotAToolNode, ToolUse
+from toolcrib.features.workflows.graph.node_types import find_type, node_types
+from toolcrib.graph.node_settings import NodeSettings, draft
+from toolcrib.graph.node_type import AnyNodeType, NotAToolNode, ToolUse
+from toolcrib.graph.problems import InvalidSettings
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Node
 

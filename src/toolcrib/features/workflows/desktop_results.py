@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.errors import CallFailed
-from toolcrib.features.workflows.node_settings import NodeResult
 from toolcrib.features.workflows.tool_content import ToolContent
+from toolcrib.graph.node_settings import NodeResult
 
 MOST_MATCHES = 100
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolcrib.features.workflows.desktop_results import NotOnScreen, ScreenMatch, read_matches
-from toolcrib.features.workflows.node_settings import NodeResult
-from toolcrib.features.workflows.node_type import NodeContext, ToolUse
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_type import NodeContext, ToolUse
 
 Scope = Annotated[str | None, Field(description="Look only in the windows of this program.")]
 Required = Annotated[

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from toolcrib.features.workflows.node_settings import NodeSettings
-from toolcrib.features.workflows.node_type import ToolUse
+from toolcrib.graph.node_settings import NodeSettings
+from toolcrib.graph.node_type import ToolUse
 
 D = TypeVar("D", bound="DesktopSettings")
 

@@ -16,8 +16,8 @@ from toolcrib.approvals.reach import reach_of
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import Denied, ToolcribError
-from toolcrib.features.workflows.graph.files import write_workflow
 from toolcrib.features.workflows.graph.node_types import node_types
+from toolcrib.graph.files import write_workflow
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.schema.workflows import Node, Workflow
 

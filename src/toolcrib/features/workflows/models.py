@@ -20,7 +20,7 @@ from toolcrib.agent.pictures import read_picture
 from toolcrib.agent.ports import FoundTool, ToolFinder
 from toolcrib.errors import CallFailed, NotFound, UsageError
 from toolcrib.features.workflows.host_ports import WorkflowHost
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask
+from toolcrib.graph.node_type import ModelAnswer, ModelTask
 from toolcrib.host.tool_selector import ToolSelector
 from toolcrib.llm.model import CompletionRequest, Model, ModelEvent
 from toolcrib.schema.tools import Principal, Tool, ToolResult

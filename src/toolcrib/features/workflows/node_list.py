@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
+from toolcrib.features.workflows.graph.node_types import node_types
+from toolcrib.graph.node_type import AnyNodeType
 
 
 @cache

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 

@@ -11,8 +11,6 @@ from toolcrib.errors import ServerNotReady, UnknownTool
 from toolcrib.features.workflows.automation.definitions import setting_problems
 from toolcrib.features.workflows.files import FileVersion, WorkflowFiles
 from toolcrib.features.workflows.graph.edge_types import edge_problem
-from toolcrib.features.workflows.graph.files import read_workflow, workflow_from, write_workflow
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.features.workflows.imports import (
@@ -27,6 +25,8 @@ from toolcrib.features.workflows.imports import (
 from toolcrib.features.workflows.runs import WorkflowRuns
 from toolcrib.features.workflows.stored import StoredWorkflow, read_file
 from toolcrib.features.workflows.tools import WorkflowTools
+from toolcrib.graph.files import read_workflow, workflow_from, write_workflow
+from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.host.core import HostCore
 from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WorkflowsChanged
@@ -56,6 +56,10 @@ class Workflows:
     def triggers(self) -> WorkflowTriggers:
         """What starts workflows by itself; opened on first use."""
         return self._lazy_triggers.value
+
+    async def close(self) -> None:
+        """Stop the engine."""
+        await self.runs.close()
 
     async def list(self) -> list[StoredWorkflow]:
         """All workflows by name; a file that cannot be read has its problems."""

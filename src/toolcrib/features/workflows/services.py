@@ -25,9 +25,9 @@ from toolcrib.features.workflows.code_runner import CodeRunner
 from toolcrib.features.workflows.desktop_server import DesktopServers
 from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
 from toolcrib.features.workflows.imports import IMPORTED
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
 from toolcrib.features.workflows.servers import RunServers
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session

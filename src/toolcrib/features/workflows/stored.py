@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolcrib.features.workflows.files import WorkflowFile
-from toolcrib.features.workflows.graph.files import read_workflow
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
+from toolcrib.graph.files import read_workflow
+from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Problem, Workflow
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import CallFailed
-from toolcrib.features.workflows.node_type import NodeContext, ToolUse
+from toolcrib.graph.node_type import NodeContext, ToolUse
 from toolcrib.schema.tools import ToolResult
 
 LONGEST_REASON = 2000

@@ -1,8 +1,7 @@
-"""Gateway profiles and MCP clients."""
+"""Gateway profiles."""
 
 from __future__ import annotations
 
-from typing import Literal
 from urllib.parse import quote
 
 from typing_extensions import TypedDict
@@ -37,52 +36,6 @@ class ProfileShown(TypedDict):
 class ProfileRemoved(TypedDict):
     name: str
     removed: bool
-
-
-EntryForm = Literal["program", "address"]
-
-
-class KnownClient(TypedDict):
-    """An MCP client that can be connected."""
-
-    client: str
-    title: str
-    file: str
-    found: bool
-    """Whether it seems to be installed."""
-    connected: bool | None
-    """None if its file cannot be read."""
-    names: list[str]
-    problem: str
-
-
-class ClientEntry(TypedDict):
-    """How to connect a client: a command, or an entry for its config file."""
-
-    client: str
-    title: str
-    form: EntryForm
-    command: str
-    """A terminal command that writes the entry: the client's own if it has one, else ours."""
-    file: str
-    snippet: str
-    """The config file if it had only this entry."""
-    afterwards: str
-    """When the change takes effect."""
-    needs_token: bool
-    """Whether the profile needs a token; the snippet has a placeholder for it."""
-
-
-class ClientChanged(TypedDict):
-    """The change to a client's config file."""
-
-    client: str
-    title: str
-    file: str
-    written: bool
-    """False if nothing had to change."""
-    backup: str | None
-    afterwards: str
 
 
 class ViewUse(TypedDict):

@@ -27,9 +27,9 @@ from tests.features.workflows.engine.sample_workflows import INNER, chain, expec
 from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
-from toolcrib.features.workflows.node_type import ToolUse, UserAnswer
 from toolcrib.features.workflows.ports import VisitScope
 from toolcrib.features.workflows.records import FINAL, OpenQuestion
+from toolcrib.graph.node_type import ToolUse, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 OPTIONS = EngineOptions(polling=0.05, heartbeat=0.2, lease=3.0, grace=0)

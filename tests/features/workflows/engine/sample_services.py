@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.errors import ConnectionLost, NotFound
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.features.workflows.ports import RunInfo, VisitScope
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 

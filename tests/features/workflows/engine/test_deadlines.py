@@ -21,7 +21,7 @@ from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import open_engine
 from toolcrib.features.workflows.engine.viewing import open_viewer
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.graph.node_type import UserAnswer
 
 DEADLINE = 600.0
 BEFORE, AFTER, LATER = (timedelta(seconds=seconds) for seconds in (300, 900, 1800))

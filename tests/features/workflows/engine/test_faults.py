@@ -21,7 +21,7 @@ from tests.features.workflows.engine.sample_workflows import call, chain, workfl
 from toolcrib.clock import SystemClock
 from toolcrib.features.workflows.engine.opening import open_engine
 from toolcrib.features.workflows.engine.worker_slots import take_slot
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.graph.node_type import UserAnswer
 
 
 class MovedClock(SystemClock):

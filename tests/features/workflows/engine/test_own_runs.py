@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.features.workflows.engine.conftest import DEADLINE, OPTIONS
 from tests.features.workflows.engine.sample_workflows import call, chain, workflow
 from tests.features.workflows.engine.test_faults import opened
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.graph.node_type import UserAnswer
 from toolcrib.schema.workflows import Workflow
 
 OWN = replace(OPTIONS, own_runs_only=True)

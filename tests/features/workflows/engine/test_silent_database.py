@@ -20,7 +20,7 @@ from toolcrib.errors import DatabaseUnavailable
 from toolcrib.features.workflows.engine import database, opening, patience
 from toolcrib.features.workflows.engine.opening import open_engine
 from toolcrib.features.workflows.engine.viewing import open_viewer
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.graph.node_type import UserAnswer
 
 Soon = Callable[[], AbstractContextManager[None]]
 ASK = {"type": "AskUser", "settings": {"message": "Well?"}}

@@ -32,7 +32,7 @@ from toolcrib.features.workflows.engine.queues import GENERAL
 from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.serializer import RefusedValue
 from toolcrib.features.workflows.engine.tables import events, waits
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.graph.node_type import UserAnswer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

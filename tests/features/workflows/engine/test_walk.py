@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.features.workflows.engine.sample_workflows import call, chain, mixed, workflow
-from toolcrib.features.workflows.graph.compiled import compile_workflow
-from toolcrib.features.workflows.trace import Outcome
-from toolcrib.features.workflows.walk import MapItem, Visit, Walk, WalkEnd
+from toolcrib.features.workflows.graph.validation import compile_workflow
+from toolcrib.graph.trace import Outcome
+from toolcrib.graph.walk import MapItem, Visit, Walk, WalkEnd
 from toolcrib.schema.workflows import Workflow
 
 FAILED = Outcome(error={"kind": "tool_failed", "message": "It failed."})

@@ -6,8 +6,8 @@ import random
 from itertools import pairwise
 from typing import Any
 
-from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.graph.node_types import node_types
+from toolcrib.graph.files import workflow_from
 from toolcrib.schema.workflows import Workflow
 
 IDS = ["a", "b", "c", "d", "e", "loop", "map", "end", "input", "item", "run"]

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from toolcrib.features.workflows.graph.compiled import CompiledGraph, InvalidSettings, compile_workflow
-from toolcrib.features.workflows.graph.files import workflow_from
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
+from toolcrib.features.workflows.graph.validation import compile_workflow
+from toolcrib.graph.compiled import CompiledGraph
+from toolcrib.graph.files import workflow_from
+from toolcrib.graph.problems import InvalidSettings, InvalidWorkflow
 
 CALL = {"tool": "demo__add", "arguments": {"a": "{{start.n}}"}}
 UNTIL_THREE = {"left": "{{add.data.sum}}", "operator": "greater_or_equal", "right": 3}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcrib.features.workflows.graph.files import read_workflow, workflow_from, write_workflow
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
+from toolcrib.graph.files import read_workflow, workflow_from, write_workflow
+from toolcrib.graph.problems import InvalidWorkflow
 
 FILE = """\
 {

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.features.workflows.building import registry
 from tests.features.workflows.graph.random_files import GraphBuilder, any_file
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.graph.compiled import CompiledGraph, compile_workflow
-from toolcrib.features.workflows.graph.files import read_workflow, workflow_from, write_workflow
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
-from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.features.workflows.graph.validation import compile_workflow, validate
+from toolcrib.graph.compiled import CompiledGraph
+from toolcrib.graph.files import read_workflow, workflow_from, write_workflow
+from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Workflow
 
 ADD = {"inputSchema": {"type": "object", "properties": {"a": {"type": "number"}}}}

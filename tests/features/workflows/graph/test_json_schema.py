@@ -15,10 +15,11 @@ import pytest
 
 from tests.features.workflows.graph.random_files import GraphBuilder
 from toolcrib import plugins
-from toolcrib.features.workflows.graph.files import read_workflow, write_workflow
 from toolcrib.features.workflows.graph.json_schema import FILE, schema_text
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
+from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.graph.files import read_workflow, write_workflow
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.workflows import Node, Parameter, Retry, RunOptions, Workflow
 from toolcrib.tools.registry import Registry
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.features.workflows.building import only_problem, problems, registry, workflow
 from toolcrib.errors import NotFound
-from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.graph.files import workflow_from
 from toolcrib.schema.workflows import Workflow
 
 SET = ("Set", {"values": {"n": 1, "text": "a", "list": [1], "objects": [{"x": True}], "deep": {"x": True}}})

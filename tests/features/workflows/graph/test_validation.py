@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.features.workflows.building import edges, only_problem, problems, workflow
-from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.graph.files import workflow_from
 from toolcrib.schema.workflows import Workflow
 
 SET = ("Set", {"values": {"n": 1, "text": "a", "list": [1], "deep": {"x": True}}})

@@ -11,8 +11,8 @@ import pytest
 import toolcrib
 from tests.conftest import DEADLINE, Crib
 from toolcrib.errors import NotFound, UsageError
-from toolcrib.features.workflows.graph.files import write_workflow
 from toolcrib.features.workflows.webhooks.request import HookRequest
+from toolcrib.graph.files import write_workflow
 from toolcrib.operations.client import Client
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform

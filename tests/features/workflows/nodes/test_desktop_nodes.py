@@ -13,8 +13,8 @@ from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.features.workflows.conversion import to_call, to_node
 from toolcrib.features.workflows.desktop_results import NotOnScreen
 from toolcrib.features.workflows.desktop_settings import DesktopSettings
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
-from toolcrib.features.workflows.node_type import ToolUse
+from toolcrib.features.workflows.graph.node_types import node_types
+from toolcrib.graph.node_type import AnyNodeType, ToolUse
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Node
 from toolcrib.serverkit.server import ToolServer

@@ -11,10 +11,10 @@ import pytest
 from tests.features.workflows.nodes.worlds import NodeWorld, visit
 from toolcrib.errors import UsageError
 from toolcrib.features.workflows.graph.node_types import find_type
-from toolcrib.features.workflows.node_settings import resolved
-from toolcrib.features.workflows.node_type import ModelAnswer, Route, ToolUse, UserAnswer
-from toolcrib.features.workflows.nodes.loop import LoopLimitReached
 from toolcrib.features.workflows.tool_content import ToolFailed
+from toolcrib.graph.control import LoopLimitReached
+from toolcrib.graph.node_settings import resolved
+from toolcrib.graph.node_type import ModelAnswer, Route, ToolUse, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 PICTURE = base64.b64encode(b"picture").decode()

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolcrib.features.workflows.graph.node_types import find_type
-from toolcrib.features.workflows.node_settings import resolved
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
+from toolcrib.graph.node_settings import resolved
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
 from toolcrib.schema.tools import ToolResult
 
 NOW = datetime(2026, 11, 17, 8, 0, tzinfo=UTC)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.features.workflows.scheduling.phrases import as_cron
-from toolcrib.features.workflows.scheduling.sentence import describe_schedule
+from toolcrib.features.workflows.scheduling.phrases import as_cron, describe_schedule
 
 
 @pytest.mark.parametrize(
@@ -39,6 +38,9 @@ def test_a_schedule_is_said_in_words(text: str, sentence: str) -> None:
         ("monthly on the last day at 18:00", "0 18 L * *"),
         ("monthly on the 3rd at 12am", "0 0 3 * *"),
         ("hourly at :05", "5 * * * *"),
+        ("every Mon-Wed at 7:30 a.m.", "30 7 * * 1,2,3"),
+        ("every weekday except Thurs at 19h", "0 19 * * 1,2,3,5"),
+        ("the 15th of every month at midday", "0 12 15 * *"),
     ],
 )
 def test_a_phrase_means_a_cron_expression(phrase: str, cron: str) -> None:

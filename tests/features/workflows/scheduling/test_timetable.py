@@ -158,7 +158,9 @@ def test_the_last_moments_of_ten_years_are_found_without_counting_them_all() -> 
 INVALID = (
     "", "soon", "61 * * * *", "* * * *", "* * * * * * *", "*/0 * * * *", "0 0 30 2 *", "5-1 * * * *",
     "a b c d e", "daily at 25:00", "daily at 7", "every 0 minutes", "every monday", "*-5 * * * *",
-    "0 0 L-3 * *", "x" * 9999,
+    "0 0 L-3 * *", "x" * 9999, "every other monday at 9:00", "every second tuesday at 9:00",
+    "monday at 24:00", "first monday of every month at 9:00", "weekly at 9:00", "daily at 9:00 PST",
+    "report daily at 9:00",
 )  # fmt: skip
 
 

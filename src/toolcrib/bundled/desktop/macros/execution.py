@@ -1,4 +1,4 @@
-"""Runs macros: with a deadline, limits and a trace. A cancelled run stops at once.
+"""Runs macros: with a deadline, limits and a log. A cancelled run stops at once.
 
 One macro runs at a time on a desktop, because two would type into each other's windows.
 """
@@ -8,31 +8,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from toolcrib.bundled.desktop.elements.selector import attribute
-from toolcrib.bundled.desktop.macros import loops
-from toolcrib.bundled.desktop.macros.conditions import holds, wait
-from toolcrib.bundled.desktop.macros.expressions import Value, evaluate, unknown_variable
-from toolcrib.bundled.desktop.macros.inputs import perform_input
-from toolcrib.bundled.desktop.macros.methods import call_method, method_name
-from toolcrib.bundled.desktop.macros.model import (
-    AssignAction,
-    ConditionalAction,
-    LoopAction,
-    Macro,
-    MacroAction,
-    MethodCall,
-    flatten,
-)
+from toolcrib.bundled.desktop.input_actions import kind_of
+from toolcrib.bundled.desktop.macros.actions import act, begin_round, method_name
+from toolcrib.bundled.desktop.macros.model import Macro, MacroAction, MethodCall, flatten
 from toolcrib.bundled.desktop.macros.scope import MacroScope
 from toolcrib.bundled.desktop.macros.store import MacroStore
-from toolcrib.bundled.desktop.macros.trace import ExecutionResult, OnStep, Trace
 from toolcrib.bundled.desktop.macros.variables import read_parameters
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+
+if TYPE_CHECKING:
+    from toolcrib.bundled.desktop.macros.graph import ActionSettings, MacroWalk
 
 DEFAULT_TIMEOUT = 300.0
 LONGEST_TIMEOUT = 3600.0
@@ -40,6 +34,10 @@ MAX_STEPS = 10_000
 MAX_CALLS = 5
 """How deep macros may call each other."""
 SLOWEST, FASTEST = 0.1, 100.0
+KEPT = 1_000
+"""Log entries of one run; older ones are dropped."""
+MAX_DESCRIPTION = 200
+STOPPED = "It was stopped."
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,43 @@ class ExecutionOptions:
     timeout: float = DEFAULT_TIMEOUT
     record_execution: bool = True
     """Whether the result has the log."""
+
+
+@dataclass(frozen=True)
+class ExecutionLogEntry:
+    name: str
+    execution_time: float
+    """Seconds since 1970."""
+    action_index: int
+    """The place of the action in its macro, counting nested ones in the order in which they are written."""
+    description: str
+    success: bool = True
+    error: str = ""
+    duration: float = 0.0
+
+
+@dataclass(frozen=True)
+class ExecutionResult:
+    success: bool
+    actions_executed: int
+    execution_duration: float
+    error: str = ""
+    log: tuple[ExecutionLogEntry, ...] = ()
+    dropped: int = 0
+    """Entries that the log no longer has."""
+
+
+@dataclass(frozen=True)
+class ExecutionStep:
+    """Reported before each action."""
+
+    current_action: int
+    total_actions: int
+    elapsed: float
+    description: str
+
+
+OnStep = Callable[[ExecutionStep], None]
 
 
 class MacroRunner:
@@ -76,7 +111,7 @@ class MacroRunner:
             speed = min(max(options.speed or 1.0, SLOWEST), FASTEST)
             session = self._session
             scope = MacroScope(backend, session.snapshots, session.pictures, application, speed, variables)
-            run = _Run(self._store, options, Trace(macro, on_step))
+            run = _Run(self._store, options, _Log(macro, on_step))
             result = await run.whole(macro, scope)
         await asyncio.to_thread(self._store.count_execution, macro.name)
         return result if options.record_execution else dataclasses.replace(result, log=(), dropped=0)
@@ -92,11 +127,64 @@ class MacroRunner:
             self._is_running = False
 
 
+class StepLimit(ToolFailure):
+    """The macro did too much; it stops even if it continues after other errors."""
+
+    kind = "step_limit"
+
+
+class _Log:
+    """Collects the entries of one run, also of the macros that it calls."""
+
+    def __init__(self, macro: Macro, on_step: OnStep) -> None:
+        self._name = f"{macro.name}/executions/{uuid.uuid4().hex}"
+        self._total = sum(1 for _ in flatten(macro.actions))
+        self._on_step = on_step
+        self._started = time.monotonic()
+        self._open: list[tuple[int, float, ExecutionLogEntry]] = []
+        """The actions that are running, the innermost last: their numbers and when they began."""
+        self._entries: deque[tuple[int, ExecutionLogEntry]] = deque(maxlen=KEPT)
+        self._count = 0
+        self.failed = ""
+        """The first error."""
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def begin(self, action: MacroAction, index: int, prefix: str) -> None:
+        if self._count >= MAX_STEPS:
+            raise StepLimit(f"The macro was stopped after {MAX_STEPS} actions.")
+        self._count += 1
+        began, description = time.monotonic(), f"{prefix}{describe_action(action)}"[:MAX_DESCRIPTION]
+        self._on_step(ExecutionStep(self._count, self._total, began - self._started, description))
+        name = f"{self._name}/logEntries/{self._count}"
+        self._open.append((self._count, began, ExecutionLogEntry(name, time.time(), index, description)))
+
+    def end(self, depth: int, error: str = "") -> None:
+        """End the actions that are running below a depth; all of them have failed if there is an error."""
+        while len(self._open) > depth:
+            number, began, entry = self._open.pop()
+            if error:
+                self.failed = self.failed or f"{entry.description}: {error}"
+            took = time.monotonic() - began
+            ended = dataclasses.replace(entry, success=not error, error=error, duration=took)
+            self._entries.append((number, ended))
+
+    def result(self, error: str = "") -> ExecutionResult:
+        failed = error or self.failed
+        self.end(0, STOPPED if error else "")
+        took = time.monotonic() - self._started
+        entries = tuple(entry for _, entry in sorted(self._entries, key=lambda each: each[0]))
+        dropped = max(0, self._count - len(entries))
+        return ExecutionResult(not failed, self._count, took, failed, entries, dropped)
+
+
 @dataclass
 class _Run:
     store: MacroStore
     options: ExecutionOptions
-    trace: Trace
+    log: _Log
     calls: list[str] = field(default_factory=list)
     """The macros that are running, the innermost last."""
 
@@ -106,98 +194,80 @@ class _Run:
             async with asyncio.timeout(seconds):
                 await self.macro(macro, scope)
         except TimeoutError:
-            return self.trace.result(f"The macro was stopped after {seconds:g} s.")
+            return self.log.result(f"The macro was stopped after {seconds:g} s.")
         except ToolcribError as failure:
-            return self.trace.result(self.trace.failed or failure.message)
-        return self.trace.result()
+            self.log.end(0, failure.message)
+            return self.log.result(self.log.failed or failure.message)
+        return self.log.result()
 
     async def macro(self, macro: Macro, scope: MacroScope) -> None:
         if len(self.calls) >= MAX_CALLS:
             raise ToolFailure(f"Macros call each other more than {MAX_CALLS} levels deep.")
         self.calls.append(macro.name)
-        numbers = {id(action): index for index, (action, _) in enumerate(flatten(macro.actions))}
+        actions, around = list(flatten(macro.actions)), self.log.depth
+        walk = await asyncio.to_thread(_open_walk, macro)
         try:
-            await self.actions(macro.actions, scope, numbers)
+            while (step := walk.next()) is not None:
+                await asyncio.sleep(0)  # a loop without waits can be cancelled too
+                action, depth = actions[step.action]
+                await self.step(walk, step, action, scope, around + depth - 1)
         finally:
             self.calls.pop()
+        self.log.end(around)
 
-    async def actions(
-        self, actions: tuple[MacroAction, ...], scope: MacroScope, numbers: Mapping[int, int]
+    async def step(
+        self, walk: MacroWalk, step: ActionSettings, action: MacroAction, scope: MacroScope, depth: int
     ) -> None:
-        for action in actions:
-            await asyncio.sleep(0)  # a loop without waits can be cancelled too
-            if self.trace.count >= MAX_STEPS:
-                raise StepLimit(f"The macro was stopped after {MAX_STEPS} actions.")
-            prefix = f"{self.calls[-1]}: " if len(self.calls) > 1 else ""
-            try:
-                with self.trace.step(action, numbers[id(action)], prefix):
-                    await self.action(action, scope, numbers)
-            except StepLimit:
+        self.log.end(depth + bool(step.round))
+        if not step.round:
+            self.log.begin(action, step.action, f"{self.calls[-1]}: " if len(self.calls) > 1 else "")
+        try:
+            found = await self.found(step, action, scope)
+        except ToolcribError as error:
+            self.log.end(depth, error.message)
+            if isinstance(error, StepLimit) or not self.options.continue_on_error:
                 raise
-            except ToolcribError:
-                if not self.options.continue_on_error:
-                    raise
+            walk.record_error(error)
+            return
+        if not action.blocks:
+            self.log.end(depth)
+        walk.record(found)
 
-    async def action(self, action: MacroAction, scope: MacroScope, numbers: Mapping[int, int]) -> None:
-        if action.conditional is not None:
-            await self.conditional(action.conditional, scope, numbers)
-        elif action.loop is not None:
-            await self.loop(action.loop, scope, numbers)
-        elif action.assign is not None:
-            await _assign(scope, action.assign)
-        elif action.wait is not None:
-            await wait(scope, scope.variables.fill_record(action.wait))
-        elif action.input is not None:
-            async with scope.settling():
-                await perform_input(scope, scope.variables.fill_json(action.input))
-        elif action.method_call is not None:
-            await self.call(scope, scope.variables.fill_record(action.method_call))
-
-    async def conditional(
-        self, action: ConditionalAction, scope: MacroScope, numbers: Mapping[int, int]
-    ) -> None:
-        is_true = await holds(scope, scope.variables.fill_record(action.condition))
-        await self.actions(action.then_actions if is_true else action.else_actions, scope, numbers)
-
-    async def loop(self, action: LoopAction, scope: MacroScope, numbers: Mapping[int, int]) -> None:
-        async for _ in loops.rounds(scope, action):
-            await self.actions(action.actions, scope, numbers)
+    async def found(self, step: ActionSettings, action: MacroAction, scope: MacroScope) -> dict[str, Any]:
+        if step.round and action.loop is not None:
+            return {"holds": await begin_round(scope, action.loop, step.round, step.items)}
+        call = action.method_call
+        if call is None or method_name(call.method) != "execute_macro":
+            return await act(scope, action)
+        await self.call(scope, scope.variables.fill_record(call))
+        return {}
 
     async def call(self, scope: MacroScope, call: MethodCall) -> None:
-        if method_name(call.method) != "execute_macro":
-            async with scope.settling():
-                await call_method(scope, call.method, call.args)
-            return
         parameters = dict(call.args)
         name, application = parameters.pop("macro", ""), parameters.pop("application", scope.application)
         macro = await asyncio.to_thread(self.store.get, name)
-        inner = dataclasses.replace(
-            scope, application=application, variables=read_parameters(macro, parameters)
-        )
-        await self.macro(macro, inner)
+        variables = read_parameters(macro, parameters)
+        await self.macro(macro, dataclasses.replace(scope, application=application, variables=variables))
 
 
-class StepLimit(ToolFailure):
-    """The macro did too much; it stops even if it continues after other errors."""
+def _open_walk(macro: Macro) -> MacroWalk:
+    """In a thread, because it loads pydantic, which no other tool needs."""
+    from toolcrib.bundled.desktop.macros.graph import MacroWalk
 
-    kind = "step_limit"
-
-
-async def _assign(scope: MacroScope, action: AssignAction) -> None:
-    scope.variables.assign(action.variable, await _value(scope, action))
+    return MacroWalk(macro)
 
 
-async def _value(scope: MacroScope, action: AssignAction) -> Value:
-    if action.literal is not None:
-        return scope.variables.fill(action.literal)
-    if action.expression is not None:
-        return evaluate(action.expression, scope.variables)
-    if action.parameter is not None:
-        if action.parameter not in scope.variables:
-            raise unknown_variable(action.parameter, scope.variables)
-        return scope.variables[action.parameter]
-    if action.element_attribute is None:
-        raise ToolFailure("An assignment needs a value.")
-    wanted = scope.variables.fill_record(action.element_attribute)
-    _, element = await scope.only_element(wanted.element_selector)
-    return attribute(element, wanted.attribute)
+def describe_action(action: MacroAction) -> str:
+    """Its own description, or what it does; never what is typed, which may be private."""
+    if action.description:
+        return action.description
+    if action.input is not None:
+        return f"input {kind_of(action.input)}"
+    chosen = getattr(action, action.chosen)
+    if action.method_call is not None:
+        target = action.method_call.args.get("selector", "")
+        return f"{action.method_call.method} {target}".strip()
+    if action.assign is not None:
+        return f"assign {action.assign.variable}"
+    inner = getattr(chosen, "chosen", "")
+    return f"{action.chosen} {inner}".strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolcrib.bundled.desktop.records import as_text
@@ -20,14 +20,12 @@ Value = str | int | float | bool
 MAX_LENGTH = 500
 MAX_RESULT = 20_000
 LARGEST = 10**15
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type[ast.operator | ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -42,89 +40,75 @@ def evaluate(expression: str, variables: Mapping[str, Value]) -> Value:
     if len(expression) > MAX_LENGTH:
         raise ToolFailure(f"An expression has at most {MAX_LENGTH} characters.")
     try:
-        parsed = ast.parse(expression.strip(), mode="eval")
-        return _limited(_Evaluation(variables).value(parsed.body))
+        return _value(ast.parse(expression.strip(), mode="eval").body, variables)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ToolFailure(f"{expression!r} is not a valid expression.") from None
     except (TypeError, ZeroDivisionError, OverflowError) as error:
         raise ToolFailure(f"{expression!r} cannot be computed: {error}.") from None
 
 
-class _Evaluation:
-    def __init__(self, variables: Mapping[str, Value]) -> None:
-        self._variables = variables
+def _value(node: ast.expr, variables: Mapping[str, Value]) -> Value:
+    def of(part: ast.expr) -> Value:
+        return _value(part, variables)
 
-    def value(self, node: ast.expr) -> Value:
-        compute = _NODES.get(type(node))
-        if compute is None:
-            raise ToolFailure(f"Expressions cannot contain {type(node).__name__}.")
-        return _limited(compute(self, node))
-
-    def _constant(self, node: ast.Constant) -> Value:
-        if not isinstance(node.value, str | int | float | bool):
+    match node:
+        case ast.Constant(str() | int() | float() as value):
+            return _limited(value)
+        case ast.Constant():
             raise ToolFailure("Expressions consist of texts, numbers, true and false.")
-        return node.value
-
-    def _name(self, node: ast.Name) -> Value:
-        if node.id.lower() in ("true", "false"):
-            return node.id.lower() == "true"
-        if node.id not in self._variables:
-            raise unknown_variable(node.id, self._variables)
-        return self._variables[node.id]
-
-    def _binary(self, node: ast.BinOp) -> Value:
-        left, right = self.value(node.left), self.value(node.right)
-        if isinstance(node.op, ast.Add):
-            return _plus(left, right)
-        compute = _ARITHMETIC.get(type(node.op))
-        if compute is None:
-            raise ToolFailure(f"Expressions cannot contain {type(node.op).__name__}.")
-        return _number_of(compute(_number(left), _number(right)))
-
-    def _unary(self, node: ast.UnaryOp) -> Value:
-        value = self.value(node.operand)
-        if isinstance(node.op, ast.Not):
-            return not is_true(value)
-        if isinstance(node.op, ast.USub):
-            return _number_of(-_number(value))
-        raise ToolFailure(f"Expressions cannot contain {type(node.op).__name__}.")
-
-    def _logic(self, node: ast.BoolOp) -> Value:
-        """Stops at the first part that decides, so that the others may be impossible."""
-        wanted = isinstance(node.op, ast.Or)
-        return wanted if any(is_true(self.value(part)) is wanted for part in node.values) else not wanted
-
-    def _compare(self, node: ast.Compare) -> Value:
-        left = self.value(node.left)
-        for kind, part in zip(node.ops, node.comparators, strict=True):
-            right = self.value(part)
-            if not _holds(kind, left, right):
-                return False
-            left = right
-        return True
-
-    def _choice(self, node: ast.IfExp) -> Value:
-        return self.value(node.body if is_true(self.value(node.test)) else node.orelse)
-
-    def _call(self, node: ast.Call) -> Value:
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name not in FUNCTIONS or node.keywords:
-            raise ToolFailure(
-                f"There is no function {name!r} in expressions.", did_you_mean(name, [*FUNCTIONS])
-            )
-        return FUNCTIONS[name](*(self.value(each) for each in node.args))
+        case ast.Name(name):
+            return _limited(_variable(name, variables))
+        case ast.BinOp(left, ast.Add(), right):
+            return _limited(_plus(of(left), of(right)))
+        case ast.BinOp(left, kind, right):
+            return _limited(_number_of(_operator(kind)(_number(of(left)), _number(of(right)))))
+        case ast.UnaryOp(ast.Not(), part):
+            return not is_true(of(part))
+        case ast.UnaryOp(ast.USub(), part):
+            return _number_of(-_number(of(part)))
+        case ast.UnaryOp(kind):
+            raise _refused(kind)
+        case ast.BoolOp(kind, parts):  # stops at the first that decides, so that the others may be impossible
+            wanted = isinstance(kind, ast.Or)
+            return wanted if any(is_true(of(part)) is wanted for part in parts) else not wanted
+        case ast.Compare(first, kinds, parts):
+            return _is_ordered(of(first), kinds, map(of, parts))
+        case ast.IfExp(test, then, otherwise):
+            return of(then if is_true(of(test)) else otherwise)
+        case ast.Call(ast.Name(name), parts, []) if name in FUNCTIONS:
+            return _limited(FUNCTIONS[name](*map(of, parts)))
+        case ast.Call(called):
+            name = called.id if isinstance(called, ast.Name) else ""
+            hint = did_you_mean(name, [*FUNCTIONS])
+            raise ToolFailure(f"There is no function {name!r} in expressions.", hint)
+    raise _refused(node)
 
 
-_NODES: dict[type[ast.expr], Callable[[_Evaluation, Any], Value]] = {
-    ast.Constant: _Evaluation._constant,
-    ast.Name: _Evaluation._name,
-    ast.BinOp: _Evaluation._binary,
-    ast.UnaryOp: _Evaluation._unary,
-    ast.BoolOp: _Evaluation._logic,
-    ast.Compare: _Evaluation._compare,
-    ast.IfExp: _Evaluation._choice,
-    ast.Call: _Evaluation._call,
-}
+def _variable(name: str, variables: Mapping[str, Value]) -> Value:
+    if name.lower() in ("true", "false"):
+        return name.lower() == "true"
+    if name not in variables:
+        raise unknown_variable(name, variables)
+    return variables[name]
+
+
+def _is_ordered(left: Value, kinds: Iterable[ast.cmpop], parts: Iterable[Value]) -> bool:
+    for kind, right in zip(kinds, parts, strict=True):
+        if not _holds(kind, left, right):
+            return False
+        left = right
+    return True
+
+
+def _operator(kind: ast.operator | ast.cmpop) -> Callable[[Any, Any], Any]:
+    if type(kind) not in _OPERATORS:
+        raise _refused(kind)
+    return _OPERATORS[type(kind)]
+
+
+def _refused(node: ast.AST) -> ToolFailure:
+    return ToolFailure(f"Expressions cannot contain {type(node).__name__}.")
+
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "length": lambda value: len(text_of(value)),
@@ -187,13 +171,11 @@ def _holds(kind: ast.cmpop, left: Value, right: Value) -> bool:
     """Numbers compare as numbers even if one is a text; all else compares as text."""
     if isinstance(kind, ast.In | ast.NotIn):
         return (text_of(left) in text_of(right)) is isinstance(kind, ast.In)
-    compare = _COMPARISONS.get(type(kind))
-    if compare is None:
-        raise ToolFailure(f"Expressions cannot contain {type(kind).__name__}.")
+    compare = _operator(kind)
     try:
-        return compare(_number(left), _number(right))
+        return bool(compare(_number(left), _number(right)))
     except TypeError:
-        return compare(text_of(left), text_of(right))
+        return bool(compare(text_of(left), text_of(right)))
 
 
 def _replaced(text: str, old: str, new: str) -> str:

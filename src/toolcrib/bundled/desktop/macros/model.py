@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from toolcrib.bundled.desktop.macros.input_check import check_input
+from pydantic_core import SchemaValidator, ValidationError
+
+from toolcrib.bundled.desktop.input_actions import InputAction, kind_of
 from toolcrib.bundled.desktop.records import OneOf, read_record, write_record
+from toolcrib.serverkit.arguments import plain
 from toolcrib.serverkit.context import ToolFailure
 
 MAX_ACTIONS = 1_000
@@ -174,10 +178,28 @@ def check_macro(macro: Macro) -> None:
         raise ToolFailure(f"Actions are nested more than {MAX_DEPTH} levels deep.")
     for index, (action, _) in enumerate(numbered):
         if action.input is not None:
-            check_input(action.input, f"The input of action {index}")
+            _check_input(action.input, f"The input of action {index}")
     keys = [parameter.key for parameter in macro.parameters]
     if len(set(keys)) < len(keys):
         raise ToolFailure("Two parameters have the same key.")
+
+
+def _check_input(action: dict[str, Any], path: str) -> None:
+    kind_of(action)
+    try:
+        _validator().validate_python(action)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ToolFailure(f"{path}.{place}: {first['msg']}.") from None
+
+
+@functools.cache
+def _validator() -> SchemaValidator:
+    described = plain(InputAction)
+    if described is None:
+        raise TypeError("InputAction has a field without a JSON type")
+    return SchemaValidator(cast("Any", described.core))
 
 
 def flatten(actions: tuple[MacroAction, ...], depth: int = 1) -> Iterator[tuple[MacroAction, int]]:

@@ -14,8 +14,7 @@ from toolcrib.bundled.desktop.elements.search import SearchResult, search, wait_
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots
 from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, WindowNotFound
-from toolcrib.bundled.desktop.macros.selectors import read_selector
-from toolcrib.bundled.desktop.macros.variables import Variables
+from toolcrib.bundled.desktop.macros.variables import Variables, read_selector
 from toolcrib.bundled.desktop.pictures import Pictures
 
 ELEMENT_PATIENCE = 10.0

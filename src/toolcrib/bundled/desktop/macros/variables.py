@@ -7,21 +7,22 @@ A value is inserted as it is: text that looks like a variable inside a value is 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
 from toolcrib.bundled.desktop.macros.expressions import MAX_RESULT, Value, text_of, unknown_variable
 from toolcrib.bundled.desktop.macros.model import Macro, MacroAction, MacroParameter
-from toolcrib.bundled.desktop.macros.selectors import read_selector
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 
 T = TypeVar("T")
 MAX_VARIABLES = 500
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_PLACE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+PLACE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 
 
 class Variables(dict[str, Value]):
@@ -35,7 +36,7 @@ class Variables(dict[str, Value]):
 
     def fill(self, text: str) -> str:
         """The text with the values of its variables; raises `ToolFailure` for an unknown one."""
-        filled = _PLACE.sub(self._inserted, text)
+        filled = PLACE.sub(self._inserted, text)
         if len(filled) > MAX_RESULT:
             raise ToolFailure(f"A text is longer than {MAX_RESULT} characters after substitution.")
         return filled
@@ -81,6 +82,16 @@ def check_name(name: str) -> None:
         raise ToolFailure(f"{name[:80]!r} cannot be the name of a variable.", "Such as total or item_1.")
 
 
+def read_selector(text: str) -> Selector:
+    """In the short form, such as `role:button`, or as a JSON object; raises `ToolFailure`."""
+    if not text.lstrip().startswith("{"):
+        return parse_selector(text)
+    try:
+        return parse_selector(json.loads(text))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ToolFailure(f"The selector is not valid JSON: {error}.") from None
+
+
 def read_parameters(macro: Macro, given: Mapping[str, str]) -> Variables:
     """The variables at the start: every parameter with its value or default. Raises `ToolFailure`."""
     known = {parameter.key: parameter for parameter in macro.parameters}
@@ -89,11 +100,11 @@ def read_parameters(macro: Macro, given: Mapping[str, str]) -> Variables:
             raise ToolFailure(f"The macro has no parameter {key!r}.", did_you_mean(key, list(known)))
     variables = Variables()
     for key, parameter in known.items():
-        variables.assign(key, _value(parameter, given.get(key)))
+        variables.assign(key, read_value(parameter, given.get(key)))
     return variables
 
 
-def _value(parameter: MacroParameter, given: str | None) -> Value:
+def read_value(parameter: MacroParameter, given: str | None) -> Value:
     if given is None and parameter.required and not parameter.default_value:
         about = f" ({parameter.description})" if parameter.description else ""
         raise ToolFailure(f"The parameter {parameter.key!r}{about} is missing.", "Give it a value.")

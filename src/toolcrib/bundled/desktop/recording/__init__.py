@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from toolcrib.bundled.desktop.recording.recorder import STOP_KEYS, MacroRecorder, record_macro
-from toolcrib.bundled.desktop.recording.storing import RecordOptions, record_to_store
+from toolcrib.bundled.desktop.recording.recorder import (
+    STOP_KEYS,
+    MacroRecorder,
+    RecordOptions,
+    record_macro,
+    record_to_store,
+)
 
 __all__ = ["STOP_KEYS", "MacroRecorder", "RecordOptions", "record_macro", "record_to_store"]

@@ -1,4 +1,4 @@
-"""Records the user's input into a macro.
+"""Records the user's input into a macro, and stores it.
 
 A click is stored as the element that was there before it, if one selector matches that alone, and otherwise
 as a place in the window. Typed text is stored only if it certainly did not go into a password field;
@@ -11,27 +11,48 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.choosing import window_at
 from toolcrib.bundled.desktop.failures import NotSupported
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.identifiers import ResourceExists, new_id
 from toolcrib.bundled.desktop.macros.model import Macro
-from toolcrib.bundled.desktop.recording.naming import element_at, selector_for
+from toolcrib.bundled.desktop.macros.store import COLLECTION, MacroStore
 from toolcrib.bundled.desktop.recording.steps import StepList, selector_text
-from toolcrib.bundled.desktop.recording.view import PASSWORD, REPORT_DELAY, Look, ScreenView
+from toolcrib.bundled.desktop.recording.view import (
+    PASSWORD,
+    REPORT_DELAY,
+    Look,
+    ScreenView,
+    element_at,
+    selector_for,
+)
+from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.bundled.desktop.user_input import InputWatch, UserInput, WatchesInput
-from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.context import ToolContext, ToolFailure
 
 STOP_KEYS = "ctrl+alt+End"
 MAX_WAITING = 5_000
 """Inputs that are not processed yet."""
 DRAG_DISTANCE = 10
 DRAIN_PATIENCE = 20.0
+LONGEST = 1800.0
+"""Seconds of one recording."""
 MOVES_FOCUS = {"tab", "return", "escape", "iso_left_tab", "kp_enter"}
 _SCROLL = {4: (-1, 0), 5: (1, 0), 6: (0, -1), 7: (0, 1)}
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    macro_id: str
+    display_name: str = ""
+    all_text: bool = False
+    """Also store text typed into programs without accessibility."""
+    seconds: float = LONGEST
 
 
 @dataclass(frozen=True)
@@ -250,6 +271,48 @@ async def record_macro(backend: Backend, *, all_text: bool = False) -> AsyncIter
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def record_to_store(
+    options: RecordOptions,
+    home: Path | None,
+    ready: Callable[[], None],
+    ended: Callable[[], Awaitable[object]],
+    context: ToolContext | None = None,
+) -> Macro:
+    """Record until `ended()` returns, the stop keys or the time limit, then store. Raises `ToolFailure`.
+
+    `ready` is called when the recording has begun.
+    """
+    store = MacroStore.of_home(home)
+    await asyncio.to_thread(_check_unused, store, options.macro_id)
+    session = DesktopSession(Settings(home=home))
+    try:
+        backend = await session.backend(context)
+        async with record_macro(backend, all_text=options.all_text) as recorder:
+            ready()
+            await _first_of(recorder.ended.wait(), ended(), min(options.seconds, LONGEST))
+        made = recorder.macro(options.display_name or options.macro_id)
+    finally:
+        await asyncio.to_thread(session.close)
+    if not made.actions:
+        raise ToolFailure("Nothing was recorded.", "Type or click while the recording runs.")
+    return await asyncio.to_thread(store.create, made, options.macro_id)
+
+
+def _check_unused(store: MacroStore, macro_id: str) -> None:
+    """Before the user takes the trouble."""
+    if any(each.name == f"{COLLECTION}/{new_id(macro_id)}" for each in store.all()):
+        raise ResourceExists(f"There is already a macro {macro_id!r}.", "Choose another name.")
+
+
+async def _first_of(stopped: Awaitable[object], ended: Awaitable[object], seconds: float) -> None:
+    tasks = [asyncio.ensure_future(stopped), asyncio.ensure_future(ended)]
+    try:
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _inside(window: Window, at: Point) -> Point:

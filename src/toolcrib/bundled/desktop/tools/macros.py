@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypedDict
+from dataclasses import asdict
+from typing import Any, TypedDict, cast
 
 from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.macros.execution import (
-    DEFAULT_TIMEOUT,
     LONGEST_TIMEOUT,
+    ExecutionLogEntry,
     ExecutionOptions,
+    ExecutionResult,
+    ExecutionStep,
     MacroRunner,
+    OnStep,
 )
 from toolcrib.bundled.desktop.macros.model import Macro, flatten, macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
-from toolcrib.bundled.desktop.macros.trace import (
-    ExecutionLogEntry,
-    ExecutionResult,
-    ExecutionStep,
-    OnStep,
-)
 from toolcrib.bundled.desktop.pages import paginate
 from toolcrib.bundled.desktop.records import as_text
 from toolcrib.bundled.desktop.session import DesktopSession
@@ -138,7 +136,7 @@ class MacroTools:
             self._sessions.get(session)
         values = {key: str(as_text(each)) for key, each in (parameter_values or {}).items()}
         result = await self._runner.execute(
-            macro, values, application, _options(options or {}), _progress(context), context
+            macro, values, application, ExecutionOptions(**(options or {})), _progress(context), context
         )
         if session:
             self._sessions.record(session, "execute_macro", macro, result.error)
@@ -188,15 +186,6 @@ def _line(macro: Macro) -> str:
     return f"{macro.name} {macro.display_name!r}{takes} {macro.description[:200]}".rstrip()
 
 
-def _options(given: ExecutionOptionsArgument) -> ExecutionOptions:
-    return ExecutionOptions(
-        speed=given.get("speed", 1.0),
-        continue_on_error=given.get("continue_on_error", False),
-        timeout=given.get("timeout", DEFAULT_TIMEOUT),
-        record_execution=given.get("record_execution", True),
-    )
-
-
 def _progress(context: ToolContext) -> OnStep:
     def report(step: ExecutionStep) -> None:
         total = step.total_actions if step.current_action <= step.total_actions else None
@@ -211,7 +200,7 @@ def _executed(name: str, result: ExecutionResult) -> ExecutionData:
         "actions_executed": result.actions_executed,
         "execution_duration": round(result.execution_duration, 3),
         "error": result.error,
-        "log": [log_entry_data(each) for each in result.log[-LOG_SHOWN:]],
+        "log": [_logged(each) for each in result.log[-LOG_SHOWN:]],
     }
     said = f"{result.actions_executed} actions in {result.execution_duration:.1f} s."
     failures = [f"- {each.description}: {each.error}" for each in result.log if not each.success]
@@ -221,13 +210,6 @@ def _executed(name: str, result: ExecutionResult) -> ExecutionData:
     return as_failure(shown)
 
 
-def log_entry_data(entry: ExecutionLogEntry) -> LogEntryData:
-    return {
-        "name": entry.name,
-        "execution_time": timestamp(entry.execution_time),
-        "action_index": entry.action_index,
-        "description": entry.description,
-        "success": entry.success,
-        "error": entry.error,
-        "duration": round(entry.duration, 3),
-    }
+def _logged(entry: ExecutionLogEntry) -> LogEntryData:
+    moment, took = timestamp(entry.execution_time), round(entry.duration, 3)
+    return cast("LogEntryData", {**asdict(entry), "execution_time": moment, "duration": took})

@@ -6,9 +6,12 @@ import re
 from functools import cache
 from typing import Any
 
-from toolcrib.bundled.websearch.characters import one_line
-from toolcrib.bundled.websearch.extraction.addresses import web_address, without_fragment
-from toolcrib.bundled.websearch.extraction.document import NumberedLink
+from toolcrib.bundled.websearch.extraction.document import (
+    NumberedLink,
+    one_line,
+    web_address,
+    without_fragment,
+)
 from toolcrib.bundled.websearch.extraction.hidden import remove
 from toolcrib.serverkit.visible_text import visible
 

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 from toolcrib.bundled.websearch.extraction.document import Extract, NumberedLink, WebDocument
-from toolcrib.bundled.websearch.extraction.frames import LENGTHS, pack, unpack_header
+from toolcrib.bundled.websearch.extraction.worker import LENGTHS, pack, unpack_header
 from toolcrib.serverkit.context import ToolFailure
 
 MODULE = "toolcrib.bundled.websearch.extraction.worker"

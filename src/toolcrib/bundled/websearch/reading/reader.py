@@ -1,22 +1,53 @@
-"""From an address to the text of its page."""
+"""From an address to the text of its page in parts, with the headers and robots rules of the request."""
 
 from __future__ import annotations
 
 import math
+import random
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from toolcrib.bundled.websearch.cache import TimedCache
-from toolcrib.bundled.websearch.extraction.addresses import without_fragment
-from toolcrib.bundled.websearch.extraction.document import Extract, Mode, WebDocument
+from toolcrib.bundled.websearch.extraction.document import Extract, Mode, WebDocument, without_fragment
 from toolcrib.bundled.websearch.extraction.workers import Workers
 from toolcrib.bundled.websearch.reading import browser
-from toolcrib.bundled.websearch.reading.headers import request_headers
-from toolcrib.bundled.websearch.reading.parts import split
-from toolcrib.bundled.websearch.reading.robots import RobotRules
-from toolcrib.bundled.websearch.reading.seen import SeenAddresses
 from toolcrib.bundled.websearch.settings import WebSettings
+from toolcrib.errors import FetchFailed
 from toolcrib.serverkit.context import ToolContext, ToolFailure
-from toolcrib.serverkit.network import Fetched, FetchLimits, fetch
+from toolcrib.serverkit.network import Fetched, FetchLimits, NetworkPolicy, fetch
+
+ADDRESSES_KEPT = 20_000
+
+AGENT = "toolcrib"
+ROBOTS_FRESH_FOR = 3600.0
+SITES = 256
+LIMITS = FetchLimits(max_bytes=512 * 1024, deadline=10.0)
+_HINT = (
+    "Use another source. If the user asked for this page, they can add --robots never to the server's entry."
+)
+_EVERYTHING, _NOTHING = "", "User-agent: *\nDisallow: /\n"
+
+PART = 14_000
+"""Characters: with its links a part stays below what hosts show to a model by default."""
+_FENCE = re.compile(r"^\s{0,12}(`{3,}|~{3,})(.*)$")
+
+PLAIN: Mapping[str, str] = {
+    "User-Agent": "Mozilla/5.0 (compatible; toolcrib)",
+    "Accept": "text/html,application/xhtml+xml,text/markdown;q=0.9,application/pdf;q=0.8,*/*;q=0.5",
+    "Accept-Language": "en;q=0.9,*;q=0.5",
+}
+_SYSTEMS = (
+    ("Windows NT 10.0; Win64; x64", "Windows"),
+    ("Macintosh; Intel Mac OS X 10_15_7", "macOS"),
+    ("X11; Linux x86_64", "Linux"),
+)
+_CHROME = (138, 139, 140, 141, 142)
+_FIREFOX = (141, 142, 143, 144)
+_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 FRESH_FOR = 600.0
 KEPT = 50
@@ -27,6 +58,153 @@ _BROWSER_HINT = (
     "It needs a browser: its text is made by scripts. The user can install one for this server with "
     "pip install 'toolcrib[browser]' and Chromium. Otherwise use another source."
 )
+
+
+class SeenAddresses:
+    """The newest addresses; the oldest are forgotten."""
+
+    def __init__(self, kept: int = ADDRESSES_KEPT) -> None:
+        self._kept = kept
+        self._seen: OrderedDict[str, None] = OrderedDict()
+
+    def add(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            page = _page_of(url)
+            self._seen[page] = None
+            self._seen.move_to_end(page)
+        while len(self._seen) > self._kept:
+            self._seen.popitem(last=False)
+
+    def __contains__(self, url: str) -> bool:
+        return _page_of(url) in self._seen
+
+
+def _page_of(url: str) -> str:
+    """One spelling for an address, so that another one does not make it an address of the user."""
+    try:
+        parts = urlsplit(without_fragment(url))
+        host = parts.netloc.lower().removesuffix({"http": ":80", "https": ":443"}.get(parts.scheme, ""))
+    except ValueError:
+        return url
+    return urlunsplit(parts._replace(netloc=host, path=parts.path or "/"))
+
+
+class RobotRules:
+    """The rules of the sites that were asked."""
+
+    def __init__(self, policy: NetworkPolicy) -> None:
+        self._policy = policy
+        self._sites: TimedCache[Any] = TimedCache(ROBOTS_FRESH_FOR, SITES)
+
+    async def check(self, url: str) -> None:
+        """Raise `ToolFailure` if the site does not want the page to be read by programs."""
+        parts = urlsplit(url)
+        site = f"{parts.scheme}://{parts.netloc}"
+        rules = self._sites.get(site)
+        if rules is None:
+            rules = await self._load(site)
+            self._sites.put(site, rules)
+        if not rules.can_fetch(url, AGENT):
+            raise ToolFailure(f"robots.txt of {parts.hostname} asks programs not to read this page.", _HINT)
+
+    async def _load(self, site: str) -> Any:
+        from protego import Protego
+
+        return Protego.parse(await self._text(site))
+
+    async def _text(self, site: str) -> str:
+        """No file means no rules; a server that fails is left alone."""
+        try:
+            answer = await fetch(
+                f"{site}/robots.txt", self._policy, limits=LIMITS, headers={"User-Agent": AGENT}
+            )
+        except FetchFailed:
+            return _EVERYTHING  # the page itself will say what is wrong with the site
+        if answer.status >= 500:
+            return _NOTHING
+        if answer.status >= 300 or answer.media_type == "text/html":
+            return _EVERYTHING
+        return answer.content.decode("utf-8", "replace")
+
+
+def split(text: str, size: int = PART) -> list[str]:
+    """The parts of a text; joined, they have all of its lines."""
+    if len(text) <= size:
+        return [text]
+    parts: list[str] = []
+    lines: list[str] = []
+    length, opened, good = 0, "", 0
+    for line in _short_lines(text, size // 2):
+        if length + len(line) + 1 > size and lines:
+            cut = good if good * 2 > len(lines) else len(lines)
+            rest = lines[cut:]
+            parts.append(_closed(lines[:cut], opened if cut == len(lines) else ""))
+            lines = [opened, *rest] if opened and cut == len(lines) else rest
+            length, good = sum(len(each) + 1 for each in lines), 0
+        lines.append(line)
+        length += len(line) + 1
+        opened = _fence_after(line, opened)
+        if not line.strip() and not opened:
+            good = len(lines)
+    return [part for part in (*parts, _closed(lines, "")) if part.strip()]
+
+
+def _closed(lines: list[str], opened: str) -> str:
+    fence = _FENCE.match(opened) if opened else None
+    return "\n".join([*lines, fence.group(1)] if fence else lines).strip("\n")
+
+
+def _fence_after(line: str, opened: str) -> str:
+    """The line that opened the code block which is open after this line; empty if none is."""
+    found = _FENCE.match(line)
+    if found is None:
+        return opened
+    if not opened:
+        return line
+    fence = _FENCE.match(opened)
+    ends = fence is not None and found.group(1).startswith(fence.group(1)) and not found.group(2).strip()
+    return "" if ends else opened
+
+
+def _short_lines(text: str, size: int) -> Iterator[str]:
+    for line in text.split("\n"):
+        while len(line) > size:
+            # At the last space, so that no word is cut.
+            cut = line.rfind(" ", size // 2, size) + 1 or size
+            yield line[:cut].rstrip()
+            line = line[cut:]
+        yield line
+
+
+def request_headers(stealth: bool) -> dict[str, str]:
+    """The headers to send; those of a browser change from one call to the next."""
+    return _browser_like() if stealth else dict(PLAIN)
+
+
+def _browser_like() -> dict[str, str]:
+    system, platform = random.choice(_SYSTEMS)  # noqa: S311 - not a secret
+    headers = {
+        "Accept": _ACCEPT,
+        "Accept-Language": "en-US,en;q=0.9",
+        "Upgrade-Insecure-Requests": "1",
+        "Sec-Fetch-Dest": "document",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Site": "none",
+        "Sec-Fetch-User": "?1",
+    }
+    if random.random() < 0.3:  # noqa: S311
+        version = random.choice(_FIREFOX)  # noqa: S311
+        return {
+            **headers,
+            "User-Agent": f"Mozilla/5.0 ({system}; rv:{version}.0) Gecko/20100101 Firefox/{version}.0",
+        }
+    version = random.choice(_CHROME)  # noqa: S311
+    agent = (
+        f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{version}.0.0.0 Safari/537.36"
+    )
+    brands = f'"Chromium";v="{version}", "Google Chrome";v="{version}", "Not?A_Brand";v="24"'
+    hints = {"Sec-CH-UA": brands, "Sec-CH-UA-Mobile": "?0", "Sec-CH-UA-Platform": f'"{platform}"'}
+    return {**headers, "User-Agent": agent, **hints}
 
 
 @dataclass(frozen=True)

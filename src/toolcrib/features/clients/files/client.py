@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
+from toolcrib.config.drafts import DraftQuestion, Table
 from toolcrib.errors import ConfigError, NotFound, UsageError
 from toolcrib.features.clients.files.gateway import Address, Program, UserFolders
 from toolcrib.features.clients.transfer.dialect import Dialect
-from toolcrib.features.clients.transfer.drafts import DraftQuestion
 from toolcrib.features.clients.transfer.translation import write_entry
 from toolcrib.suggestions import did_you_mean
 
 CLIENTS = "toolcrib.features.clients.programs"
 
 Entry = dict[str, Any]
-Table = tuple[str, ...]
-"""The keys that lead to the entries."""
 
 
 @dataclass(frozen=True)

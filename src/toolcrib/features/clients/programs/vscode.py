@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from toolcrib.config.drafts import DraftQuestion
 from toolcrib.features.clients.files import jsonc
 from toolcrib.features.clients.files.client import Entry, McpClient
 from toolcrib.features.clients.transfer.dialect import Dialect
-from toolcrib.features.clients.transfer.drafts import DraftQuestion
 
 
 def _questions(text: str) -> dict[str, DraftQuestion]:

@@ -10,21 +10,23 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolcrib.config.review import review_entry
-from toolcrib.errors import UsageError
-from toolcrib.features.clients.files.client import find_client
-from toolcrib.features.clients.paste.entry_forms import as_install
-from toolcrib.features.clients.transfer.dialect import KEPT, Inexpressible
-from toolcrib.features.clients.transfer.drafts import (
+from toolcrib.config.drafts import (
     AnswerFiller,
     DraftQuestion,
     ServerDraft,
+    SourceContents,
     asked_in,
+    map_texts,
     unnamed,
 )
-from toolcrib.features.clients.transfer.references import ReferenceWriter, map_texts
-from toolcrib.features.clients.transfer.secret_extraction import LooksSecret, SecretExtractor, Stored
-from toolcrib.features.clients.transfer.sources import PLAIN, PLAIN_DIALECT, SourceContents
+from toolcrib.config.paste.entry_forms import as_install
+from toolcrib.config.review import review_entry
+from toolcrib.config.secret_extraction import LooksSecret, SecretExtractor, Stored
+from toolcrib.errors import UsageError
+from toolcrib.features.clients.files.client import find_client
+from toolcrib.features.clients.transfer.dialect import KEPT, Inexpressible
+from toolcrib.features.clients.transfer.references import ReferenceWriter
+from toolcrib.features.clients.transfer.sources import PLAIN, PLAIN_DIALECT
 from toolcrib.features.clients.transfer.translation import write_entry
 
 Standing = Literal["new", "same", "differs"]

@@ -7,11 +7,10 @@ that is still open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from toolcrib.config.drafts import literal, variable_of
 from toolcrib.features.clients.transfer.dialect import Dialect
 
 _BRACED = re.compile(r"(?<!\$)\$\{([^{}]*)\}")
@@ -19,8 +18,6 @@ _BARE = re.compile(r"(?<![$\\])\$([A-Za-z_][A-Za-z0-9_]*)")
 _OURS = re.compile(r"(?<!\$)\$\{(?:secret:(?P<secret>[^{}:]+)|(?P<name>\w+)(?::-(?P<default>[^{}]*))?)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACES = ("workspaceFolder", "workspaceFolderBasename")
-_TEXTS = ("command", "url", "cwd")
-_MAPPINGS = ("env", "headers")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,23 +27,6 @@ class ImportContext:
     home: Path = field(default_factory=Path.home)
     workspace: Path | None = None
     """The folder of the project that the file belongs to."""
-
-
-def map_texts(entry: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
-    """The entry with every text that may hold references changed."""
-    result = dict(entry)
-    for key in _TEXTS:
-        if isinstance(result.get(key), str):
-            result[key] = change(result[key])
-    if isinstance(result.get("args"), list):
-        result["args"] = [
-            change(argument) if isinstance(argument, str) else argument for argument in result["args"]
-        ]
-    for key in _MAPPINGS:
-        if isinstance(result.get(key), Mapping):
-            pairs = result[key].items()
-            result[key] = {name: change(value) if isinstance(value, str) else value for name, value in pairs}
-    return result
 
 
 def to_ours(text: str, dialect: Dialect, around: ImportContext) -> str:
@@ -102,14 +82,3 @@ def only_reference(value: object) -> str | None:
     """The secret that a text refers to and holds nothing besides, '' for a variable; else None."""
     found = _OURS.fullmatch(value) if isinstance(value, str) else None
     return None if found is None or found["default"] is not None else found["secret"] or ""
-
-
-def variable_of(secret: str) -> str:
-    """The variable that replaces a secret in other hosts' files: `docs.api-key` is `DOCS_API_KEY`."""
-    name = re.sub(r"[^A-Za-z0-9]+", "_", secret).strip("_").upper() or "SECRET"
-    return name if not name[0].isdigit() else f"_{name}"
-
-
-def literal(text: str) -> str:
-    """Text that expansion gives back unchanged."""
-    return text.replace("${", "$${")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.config.aliases import IN_PROCESS, type_of
+from toolcrib.config.drafts import REACHES, ServerDraft, Source, SourceContents, Table, as_object, map_texts
 from toolcrib.config.entries import parse_entry
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.features.clients.files import jsonc
 from toolcrib.features.clients.files.client import (
     McpClient,
-    Table,
     client_name,
     client_names,
     entries_in,
@@ -26,8 +24,7 @@ from toolcrib.features.clients.files.client import (
 from toolcrib.features.clients.files.file_changes import is_ours, read_text
 from toolcrib.features.clients.files.gateway import UserFolders
 from toolcrib.features.clients.transfer.dialect import Dialect, NotAServer
-from toolcrib.features.clients.transfer.drafts import DraftQuestion, Format, ServerDraft
-from toolcrib.features.clients.transfer.references import ImportContext, map_texts, to_ours
+from toolcrib.features.clients.transfer.references import ImportContext, to_ours
 from toolcrib.features.clients.transfer.translation import read_entry
 from toolcrib.suggestions import did_you_mean
 
@@ -47,17 +44,6 @@ _SIGNS = {
     "[mcp_servers": "codex",
 }
 """Pieces of text that only one host writes, in the order in which they are looked for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """A table of servers in a file."""
-
-    host: str
-    file: Path
-    table: Table
-    workspace: Path | None = None
-    """The project that the file belongs to."""
 
 
 def find_sources(places: UserFolders, folder: Path, host: str | None = None) -> list[Source]:
@@ -152,13 +138,16 @@ def _top_keys(text: str) -> tuple[str, ...]:
     return tuple(parse_document(text, "the text").data)
 
 
-def as_object(text: str) -> Mapping[str, object] | None:
-    """The JSON object that a text is, or None; only to see what kind of document it may be."""
-    try:
-        found = json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+class Format(Protocol):
+    """A module of `transfer/formats`."""
+
+    title: str
+
+    def matches(self, data: Mapping[str, Any]) -> bool:
+        """Whether a document is of this kind."""
+
+    def read(self, data: Mapping[str, Any], file: Path) -> ServerDraft:
+        """The server; raises `NotAServer`."""
 
 
 FORMATS = "toolcrib.features.clients.transfer.formats"
@@ -166,21 +155,6 @@ MOST_SERVERS = 500
 _GRANTS = ("autoApprove", "alwaysAllow", "trust", "watch")
 """`watch` is ours: it means that the user develops the server, and that its tools may change."""
 PLAIN_DIALECT = Dialect(defaults=True)
-REACHES = ("command", "url", "httpUrl", "serverUrl", "uri", "package", "module")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceContents:
-    """The servers of a source."""
-
-    source: Source
-    title: str
-    drafts: tuple[ServerDraft, ...]
-    refused: Mapping[str, str]
-    """Entries that are not imported, and why."""
-    questions: Mapping[str, DraftQuestion] = field(default_factory=dict)
-    digest: str = ""
-    """Of the text, to import exactly what was shown."""
 
 
 def read_file(file: Path, host: str | None = None) -> SourceContents:

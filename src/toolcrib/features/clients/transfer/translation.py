@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.config.aliases import COMMAND_TYPE, canonical, type_of
+from toolcrib.config.drafts import ServerDraft, map_texts
 from toolcrib.config.entries import parse_entry
 from toolcrib.errors import ConfigError
 from toolcrib.features.clients.transfer.dialect import (
@@ -23,11 +24,9 @@ from toolcrib.features.clients.transfer.dialect import (
     NotAServer,
     Timer,
 )
-from toolcrib.features.clients.transfer.drafts import ServerDraft
 from toolcrib.features.clients.transfer.references import (
     ImportContext,
     ReferenceWriter,
-    map_texts,
     only_reference,
     to_ours,
 )

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from toolcrib import plugins
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.graph.declarations import trigger_input_problems
-from toolcrib.features.workflows.graph.references import references_in, resolve
 from toolcrib.features.workflows.trigger_type import TriggerSettings, TriggerType
+from toolcrib.graph.references import references_in, resolve
 from toolcrib.schema.workflows import Problem, Trigger, Workflow
 
 TRIGGERS = "toolcrib.features.workflows.triggers"

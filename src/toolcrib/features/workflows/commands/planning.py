@@ -64,7 +64,7 @@ async def _current(client: Client, source: str | None) -> tuple[dict[str, Any] |
     if source is None:
         return None, ""
     if is_file(source):
-        from toolcrib.features.workflows.graph.files import read_workflow
+        from toolcrib.graph.files import read_workflow
 
         return read_workflow(read_source(source)).model_dump(mode="json", by_alias=True), ""
     stored: Mapping[str, Any] = await client.workflow_get(name=source)
@@ -86,7 +86,7 @@ async def _finish(
 
 
 def _show(found: WorkflowDrafted) -> None:
-    from toolcrib.features.workflows.graph.files import write_workflow
+    from toolcrib.graph.files import write_workflow
     from toolcrib.schema.workflows import Workflow
 
     say(write_workflow(Workflow.model_validate(found["workflow"])).rstrip("\n"))

@@ -13,7 +13,7 @@ from toolcrib.features.workflows.engine.guard import Guard
 from toolcrib.features.workflows.engine.serializer import JsonSerializer
 from toolcrib.features.workflows.engine.waits import Waits
 from toolcrib.features.workflows.ports import RunInfo, RunServices
-from toolcrib.features.workflows.walk import Visit, Walk
+from toolcrib.graph.walk import Visit, Walk
 from toolcrib.schema.workflows import StepState
 
 

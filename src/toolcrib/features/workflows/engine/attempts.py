@@ -13,9 +13,9 @@ from toolcrib.features.workflows.engine.active_run import ActiveRun
 from toolcrib.features.workflows.engine.checks import check_all
 from toolcrib.features.workflows.engine.uncertain import AGAIN, DONE, ask_again
 from toolcrib.features.workflows.engine.visit_context import VisitContext
-from toolcrib.features.workflows.node_type import UserAnswer
-from toolcrib.features.workflows.trace import MOST_NOTES, Trace, checked_value, error_of, shown
-from toolcrib.features.workflows.walk import Visit
+from toolcrib.graph.node_type import UserAnswer
+from toolcrib.graph.trace import MOST_NOTES, Trace, checked_value, error_of, shown
+from toolcrib.graph.walk import Visit
 from toolcrib.schema.workflows import NEXT, Retry, StepState
 
 logger = logging.getLogger(__name__)

@@ -25,10 +25,10 @@ from toolcrib.features.workflows.engine.outcomes import FinalOutcome, final_outc
 from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.runtime import outside_of_runs
 from toolcrib.features.workflows.engine.serializer import CALLED, RunFailed
-from toolcrib.features.workflows.graph.compiled import compile_workflow
+from toolcrib.features.workflows.graph.validation import compile_workflow
 from toolcrib.features.workflows.secret_inputs import without_marks
-from toolcrib.features.workflows.trace import checked_value
-from toolcrib.features.workflows.walk import MapItem, Visit
+from toolcrib.graph.trace import checked_value
+from toolcrib.graph.walk import MapItem, Visit
 
 DEEPEST = 10
 """Levels of sub-workflows."""

@@ -18,11 +18,12 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.engine.database import Database
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, shown
-from toolcrib.features.workflows.graph.compiled import CompiledGraph, compile_valid
+from toolcrib.features.workflows.graph.validation import compile_valid
 from toolcrib.features.workflows.ports import RunInfo
 from toolcrib.features.workflows.secret_inputs import NOTHING, LostSecrets, RunKey, SecretInputs, seal, unseal
-from toolcrib.features.workflows.trace import Outcome
-from toolcrib.features.workflows.walk import MapItem, Walk
+from toolcrib.graph.compiled import CompiledGraph
+from toolcrib.graph.trace import Outcome
+from toolcrib.graph.walk import MapItem, Walk
 from toolcrib.schema.workflows import Workflow
 
 T = TypeVar("T")

@@ -24,10 +24,10 @@ from toolcrib.features.workflows.engine.retention import Retention
 from toolcrib.features.workflows.engine.run_reader import RunReader, RunSelection, possible_runs
 from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.runtime import Runtime, outside_of_runs
-from toolcrib.features.workflows.graph.compiled import compile_workflow
-from toolcrib.features.workflows.node_type import UserAnswer
+from toolcrib.features.workflows.graph.validation import compile_workflow
 from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
+from toolcrib.graph.node_type import UserAnswer
 from toolcrib.schema.workflows import RunState, Workflow
 
 FIRST_LOOK = 0.01

@@ -24,8 +24,8 @@ from toolcrib.features.workflows.engine.visit_context import VisitContext
 from toolcrib.features.workflows.engine.waits import Waits
 from toolcrib.features.workflows.ports import RunServices
 from toolcrib.features.workflows.run_ids import path_in, with_parents
-from toolcrib.features.workflows.trace import Trace, error_of
-from toolcrib.features.workflows.walk import Visit, Walk
+from toolcrib.graph.trace import Trace, error_of
+from toolcrib.graph.walk import Visit, Walk
 from toolcrib.schema.workflows import StepState
 from toolcrib.tasks import being_cancelled
 

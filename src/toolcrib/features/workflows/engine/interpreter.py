@@ -14,8 +14,8 @@ from toolcrib.features.workflows.engine.documents import Document, map_item
 from toolcrib.features.workflows.engine.execution import Execution
 from toolcrib.features.workflows.engine.runtime import Runtime
 from toolcrib.features.workflows.engine.serializer import CALLED, RunFailed
-from toolcrib.features.workflows.trace import Outcome, error_of
-from toolcrib.features.workflows.walk import Visit, WalkEnd
+from toolcrib.graph.trace import Outcome, error_of
+from toolcrib.graph.walk import Visit, WalkEnd
 
 NAME = "toolcrib_run"
 MOST_RESTARTS = 1000

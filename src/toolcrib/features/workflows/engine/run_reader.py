@@ -30,8 +30,8 @@ from toolcrib.features.workflows.engine.waits import Wait, WaitKey, asking_roots
 from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord
 from toolcrib.features.workflows.run_ids import path_in
 from toolcrib.features.workflows.secret_inputs import without_marks
-from toolcrib.features.workflows.trace import Outcome
-from toolcrib.features.workflows.walk import Visit
+from toolcrib.graph.trace import Outcome
+from toolcrib.graph.walk import Visit
 from toolcrib.schema.workflows import RunState, StepState
 
 steps = SystemSchema.operation_outputs

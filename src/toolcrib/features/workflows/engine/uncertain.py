@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from toolcrib.features.workflows.engine.active_run import ActiveRun
 from toolcrib.features.workflows.engine.waits import WaitKey
-from toolcrib.features.workflows.node_type import UserAnswer
-from toolcrib.features.workflows.walk import Visit
+from toolcrib.graph.node_type import UserAnswer
+from toolcrib.graph.walk import Visit
 
 AGAIN = "Do it again"
 DONE = "It was done"

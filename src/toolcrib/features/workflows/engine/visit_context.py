@@ -15,9 +15,9 @@ from toolcrib.features.workflows.engine.active_run import ActiveRun
 from toolcrib.features.workflows.engine.attempt_time import AttemptTime
 from toolcrib.features.workflows.engine.uncertain import STOP
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey
-from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
 from toolcrib.features.workflows.ports import RunInfo
-from toolcrib.features.workflows.trace import MOST_NOTES, shown
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
+from toolcrib.graph.trace import MOST_NOTES, shown
 from toolcrib.schema.tools import ToolResult
 from toolcrib.tasks import cancel_and_wait
 

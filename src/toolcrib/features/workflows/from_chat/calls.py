@@ -11,7 +11,7 @@ from typing import Any
 from toolcrib.chats.turn import Turn, TurnCall
 from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.doubts import Doubt
-from toolcrib.features.workflows.graph.references import Path
+from toolcrib.graph.references import Path
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 FindTool = Callable[[str], Tool]

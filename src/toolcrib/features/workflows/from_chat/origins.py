@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.features.workflows.from_chat.calls import ChatCall
-from toolcrib.features.workflows.graph.references import Path, Reference
+from toolcrib.graph.references import Path, Reference
 
 SHORTEST = 4
 """Characters of a value that can be recognised; shorter ones occur by chance."""

@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.errors import UsageError
 from toolcrib.features.workflows.from_chat.calls import ChatCall
 from toolcrib.features.workflows.from_chat.origins import Origin
-from toolcrib.features.workflows.graph.references import Path
+from toolcrib.graph.references import Path
 
 MISSING = object()
 

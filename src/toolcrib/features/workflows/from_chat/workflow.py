@@ -16,10 +16,10 @@ from toolcrib.features.workflows.from_chat.calls import ChatCall, FindTool, defi
 from toolcrib.features.workflows.from_chat.origins import Origin, find_origin, find_parts
 from toolcrib.features.workflows.from_chat.parameters import Inputs, is_named, is_secret
 from toolcrib.features.workflows.from_chat.shapes import check_same_shape, holds_everywhere, varies
-from toolcrib.features.workflows.graph.references import Path
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.building import workflow_name
 from toolcrib.features.workflows.planner.repairs.ids import valid_id
+from toolcrib.graph.references import Path
 from toolcrib.schema.workflows import Edge, Node, Workflow
 
 LONG = 60

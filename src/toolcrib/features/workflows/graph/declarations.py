@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.features.workflows.checks import read_check
-from toolcrib.features.workflows.graph.problems import settings_problems
-from toolcrib.features.workflows.graph.references import BadReference, parse, references_in
-from toolcrib.features.workflows.graph.value_types import type_of
+from toolcrib.graph.problems import settings_problems
+from toolcrib.graph.references import BadReference, parse, references_in
+from toolcrib.graph.value_types import type_of
 from toolcrib.schema.workflows import Check, Problem, Trigger, Workflow
 from toolcrib.suggestions import did_you_mean
 

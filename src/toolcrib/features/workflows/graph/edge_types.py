@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from toolcrib.features.workflows.graph.node_types import find_type
 from toolcrib.features.workflows.graph.reference_checks import ReferenceChecks
 from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
-from toolcrib.features.workflows.graph.validation import read
 from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.graph.compiled import read
 from toolcrib.schema.workflows import Edge, Problem, Workflow
 
 
@@ -31,7 +32,7 @@ def edge_problem(
 def _type_problems(
     workflow: Workflow, find_tool: FindTool | None, find_workflow: FindWorkflow | None
 ) -> list[Problem]:
-    reading = read(workflow)
+    reading = read(workflow, find_type)
     visibility = Visibility(reading.topology, reading.bodies, reading.drafts)
     types = ReferenceTypes(workflow, reading.drafts, reading.bodies, visibility, find_tool, find_workflow)
     return list(ReferenceChecks(workflow, reading.drafts, types, visibility).of_types())

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
+from toolcrib.features.workflows.graph.node_types import node_types
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.workflows import Workflow
 
 FILE = Path(__file__).parents[1] / "workflow.schema.json"

@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import InvalidArguments
-from toolcrib.features.workflows.graph.references import references_in
-from toolcrib.features.workflows.graph.value_types import Schema
+from toolcrib.graph.references import references_in
+from toolcrib.graph.value_types import Schema
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 if TYPE_CHECKING:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from toolcrib import plugins
-from toolcrib.errors import NotFound
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_type import AnyNodeType, UnknownNodeType
 from toolcrib.suggestions import did_you_mean
 
 FOLDER = "toolcrib.features.workflows.nodes"
-AnyNodeType = NodeType[Any, Any]
-
-
-class UnknownNodeType(NotFound):
-    kind = "unknown_node_type"
 
 
 @cache

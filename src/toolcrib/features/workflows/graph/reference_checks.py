@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolcrib.features.workflows.graph.drafts import DraftNode
-from toolcrib.features.workflows.graph.problems import spell
 from toolcrib.features.workflows.graph.reference_types import ReferenceTypes
-from toolcrib.features.workflows.graph.references import BadReference, Path, Reference, parse, references_in
-from toolcrib.features.workflows.graph.value_types import (
+from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.graph.drafts import DraftNode
+from toolcrib.graph.node_settings import NodeSettings, fixed_fields
+from toolcrib.graph.problems import spell
+from toolcrib.graph.references import BadReference, Path, Reference, parse, references_in
+from toolcrib.graph.value_types import (
     UNKNOWN,
     Missing,
     ValueType,
@@ -17,8 +19,6 @@ from toolcrib.features.workflows.graph.value_types import (
     part_of,
     value_type,
 )
-from toolcrib.features.workflows.graph.visibility import Visibility
-from toolcrib.features.workflows.node_settings import NodeSettings, fixed_fields
 from toolcrib.schema.workflows import RESERVED, Problem, Workflow
 from toolcrib.suggestions import did_you_mean
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from toolcrib.errors import ServerUnavailable, ToolcribError
-from toolcrib.features.workflows.graph.bodies import Bodies
-from toolcrib.features.workflows.graph.drafts import DraftNode
-from toolcrib.features.workflows.graph.references import BadReference, Reference, has_reference, parse
-from toolcrib.features.workflows.graph.value_types import (
+from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.graph.bodies import Bodies
+from toolcrib.graph.drafts import DraftNode
+from toolcrib.graph.node_type import Refinement
+from toolcrib.graph.references import BadReference, Reference, has_reference, parse
+from toolcrib.graph.value_types import (
     UNKNOWN,
     Missing,
     Schema,
@@ -19,8 +21,6 @@ from toolcrib.features.workflows.graph.value_types import (
     type_of,
     value_type,
 )
-from toolcrib.features.workflows.graph.visibility import Visibility
-from toolcrib.features.workflows.node_type import Refinement
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Parameter, Problem, Workflow
 

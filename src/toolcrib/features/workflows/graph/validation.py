@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from toolcrib.features.workflows.graph.bodies import Bodies, read_bodies
 from toolcrib.features.workflows.graph.declarations import declaration_problems
-from toolcrib.features.workflows.graph.drafts import DraftNode, read_drafts
 from toolcrib.features.workflows.graph.literals import literal_problem
-from toolcrib.features.workflows.graph.problems import MOST_PROBLEMS
+from toolcrib.features.workflows.graph.node_types import find_type
 from toolcrib.features.workflows.graph.reference_checks import ReferenceChecks
 from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
-from toolcrib.features.workflows.graph.topology import Topology, read_topology
 from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.graph.compiled import CompiledGraph, Reading, compiled, read
+from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow
 from toolcrib.schema.workflows import RESERVED, Problem, Workflow
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What was understood of a workflow, and what was not."""
-
-    workflow: Workflow
-    drafts: dict[str, DraftNode]
-    topology: Topology
-    bodies: Bodies
-    problems: tuple[Problem, ...]
-
-
-def read(workflow: Workflow) -> Reading:
-    drafts, problems = read_drafts(workflow)
-    topology, of_edges = read_topology(workflow, drafts)
-    bodies, of_bodies = read_bodies(topology, drafts)
-    found = (*problems, *of_edges, *of_bodies)
-    return Reading(workflow, drafts, topology, bodies, found)
 
 
 def validate(
@@ -47,7 +26,7 @@ def validate(
 
     With `find_tool`, such as `Registry.resolve`, tools and their arguments are checked too.
     """
-    reading = reading or read(workflow)
+    reading = reading or read(workflow, find_type)
     visibility = Visibility(reading.topology, reading.bodies, reading.drafts)
     types = ReferenceTypes(workflow, reading.drafts, reading.bodies, visibility, find_tool, find_workflow)
     problems = [
@@ -59,6 +38,20 @@ def validate(
         *types.problems,
     ]
     return tuple({(each.node, each.message): each for each in problems}.values())[:MOST_PROBLEMS]
+
+
+def compile_workflow(workflow: Workflow) -> CompiledGraph:
+    """Raises `InvalidWorkflow` with all problems; tools are not looked at, because they come and go."""
+    reading = read(workflow, find_type)
+    errors = [problem for problem in validate(workflow, reading=reading) if not problem.warning]
+    if errors:
+        raise InvalidWorkflow(errors, name=workflow.name)
+    return compiled(reading)
+
+
+def compile_valid(workflow: Workflow) -> CompiledGraph:
+    """Compile without validation, which takes most of the time: it was done when the run started."""
+    return compiled(read(workflow, find_type))
 
 
 def _literals(reading: Reading, types: ReferenceTypes) -> Iterator[Problem]:

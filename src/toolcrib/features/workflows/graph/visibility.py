@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolcrib.features.workflows.graph.bodies import Bodies
-from toolcrib.features.workflows.graph.drafts import DraftNode
-from toolcrib.features.workflows.graph.topology import Topology
+from toolcrib.graph.bodies import Bodies
+from toolcrib.graph.drafts import DraftNode
+from toolcrib.graph.topology import Topology
 
 
 class Visibility:

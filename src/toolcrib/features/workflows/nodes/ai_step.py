@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import ModelTask, NodeContext, NodeType, Refinement, Surroundings
 from toolcrib.features.workflows.nodes.mcp_tool_call import with_data
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import ModelTask, NodeContext, NodeType, Refinement, Surroundings
 
 
 class AiStepSettings(NodeSettings):

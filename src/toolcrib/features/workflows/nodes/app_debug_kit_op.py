@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from toolcrib.features.workflows.node_settings import NodeSettings
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
 from toolcrib.features.workflows.nodes.mcp_tool_call import McpToolCallResult
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeSettings
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
 
 PREFIX = "app_"
 

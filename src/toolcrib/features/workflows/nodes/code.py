@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings, fixed
-from toolcrib.features.workflows.node_type import NodeContext, NodeType
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, fixed
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class CodeSettings(NodeSettings):

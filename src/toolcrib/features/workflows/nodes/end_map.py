@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.features.workflows.node_settings import NodeSettings, NoResult, fixed
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_settings import NodeSettings, NoResult, fixed
+from toolcrib.graph.node_type import NodeType
 from toolcrib.schema.workflows import NodeId
 
 

@@ -13,7 +13,7 @@ from toolcrib.features.workflows.desktop_search import (
     found,
 )
 from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
 
 
 class FindImageSettings(DesktopSettings):

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.features.workflows.graph.references import has_reference
-from toolcrib.features.workflows.node_settings import NodeResult
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.references import has_reference
 
 METHODS = ("app_name", "window_id", "pid")
 

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from toolcrib.features.workflows.desktop_results import DesktopWindow, read_windows
 from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.features.workflows.node_settings import NodeResult
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
 
 
 class ListWindowsSettings(DesktopSettings):

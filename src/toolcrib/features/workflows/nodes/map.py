@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeType
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeType
 
 
 class MapSettings(NodeSettings):

@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import (
+from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import (
     JsonSchema,
     NodeContext,
     NodeType,
@@ -15,7 +16,6 @@ from toolcrib.features.workflows.node_type import (
     Surroundings,
     ToolUse,
 )
-from toolcrib.features.workflows.tool_content import call_tool
 
 
 class McpToolCallSettings(NodeSettings):

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.features.workflows.node_settings import NodeResult
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
 
 Modifier = Literal[
     "ctrl", "control", "shift", "alt", "option", "command", "cmd", "super", "meta", "win", "altgr"

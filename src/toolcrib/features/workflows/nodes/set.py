@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.features.workflows.node_settings import AnyResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, Refinement, Surroundings
+from toolcrib.graph.node_settings import AnyResult, NodeSettings
+from toolcrib.graph.node_type import NodeContext, NodeType, Refinement, Surroundings
 
 
 class SetSettings(NodeSettings):

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.features.workflows.graph.reference_types import inputs_schema
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, Refinement, Surroundings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeContext, NodeType, Refinement, Surroundings
 from toolcrib.schema.workflows import WorkflowName
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from toolcrib.features.workflows.graph.conditions import Condition, describe, holds
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings, fixed, structure
-from toolcrib.features.workflows.node_type import NodeType, Route
+from toolcrib.graph.conditions import Condition, describe, holds
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, fixed, structure
+from toolcrib.graph.node_type import NodeType, Route
 
 DEFAULT = "default"
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_ -]{0,63}$")]

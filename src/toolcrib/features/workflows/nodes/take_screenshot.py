@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeContext, NodeType, ToolUse
 from toolcrib.features.workflows.tool_content import call_tool
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
 
 
 class ScreenRegion(NodeSettings):

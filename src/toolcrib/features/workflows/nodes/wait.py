@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from toolcrib.features.workflows.node_settings import NodeResult, NodeSettings
-from toolcrib.features.workflows.node_type import NodeContext, NodeType
+from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class WaitSettings(NodeSettings):

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.graph.references import has_reference
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.local_zone import local_zone
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched, trigger_json
 from toolcrib.features.workflows.webhooks.tokens import HOOKS
+from toolcrib.graph.references import has_reference
 from toolcrib.host import Host
 from toolcrib.operations.operation import JsonObject, Strings, operation
 from toolcrib.schema.workflows import Trigger, Workflow

@@ -8,7 +8,6 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from toolcrib.errors import Conflict
-from toolcrib.features.workflows.graph.files import read_workflow, write_workflow
 from toolcrib.features.workflows.results.workflows import (
     NodeTypeShown,
     WorkflowChecked,
@@ -25,6 +24,7 @@ from toolcrib.features.workflows.results.workflows import (
 )
 from toolcrib.features.workflows.service import parse
 from toolcrib.features.workflows.stored import StoredWorkflow
+from toolcrib.graph.files import read_workflow, write_workflow
 from toolcrib.host import Host
 from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import LAZY, operation

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.features.workflows.graph.files import workflow_from
-from toolcrib.features.workflows.graph.problems import InvalidWorkflow
 from toolcrib.features.workflows.planner.catalog import Catalog
 from toolcrib.features.workflows.planner.checking import problems_of
 from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
 from toolcrib.features.workflows.planner.repairs import repair
+from toolcrib.graph.files import workflow_from
+from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Problem, Workflow
 
 

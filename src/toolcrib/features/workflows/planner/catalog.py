@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from toolcrib.errors import NotFound, UnknownTool
-from toolcrib.features.workflows.graph.node_types import AnyNodeType
-from toolcrib.features.workflows.node_settings import draft as read_settings
 from toolcrib.features.workflows.planner.draft import PlannedNode
+from toolcrib.graph.node_settings import draft as read_settings
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import NEXT, Workflow
 from toolcrib.suggestions import did_you_mean

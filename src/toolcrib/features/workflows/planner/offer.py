@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType
 from toolcrib.features.workflows.planner.catalog import Catalog
 from toolcrib.features.workflows.planner.signatures import signature
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Workflow
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.node_type import Flow as NodeFlow
-from toolcrib.features.workflows.node_type import Group as NodeGroup
+from toolcrib.graph.node_type import Flow as NodeFlow
+from toolcrib.graph.node_type import Group as NodeGroup
 from toolcrib.schema.workflows import Workflow
 
 __all__ = ["NodeFlow", "NodeGroup"]

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.time_phrases import MONTHS, WEEKDAYS
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_MONTHS = tuple(name[:3] for name in MONTHS)
+_WEEKDAYS = tuple(name[:3] for name in (WEEKDAYS[-1], *WEEKDAYS[:-1]))
 SHORTCUTS = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -111,8 +112,8 @@ def read_cron(text: str) -> CronExpression:
         hours=_values("hour", hour, 0, 23),
         days=_values("day", _without_last(day), 1, 31) if day != "l" else (),
         last_day="l" in day.split(","),
-        months=_values("month", month, 1, 12, MONTHS, 1),
-        weekdays=tuple(sorted({value % 7 for value in _values("weekday", weekday, 0, 7, WEEKDAYS)})),
+        months=_values("month", month, 1, 12, _MONTHS, 1),
+        weekdays=tuple(sorted({value % 7 for value in _values("weekday", weekday, 0, 7, _WEEKDAYS)})),
         any_hour=hour.startswith("*"),
         any_day=day.startswith("*"),
         any_weekday=weekday.startswith("*"),

@@ -16,8 +16,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.scheduling.phrases import read_timetable
-from toolcrib.features.workflows.scheduling.sentence import describe_schedule
+from toolcrib.features.workflows.scheduling.phrases import describe_schedule, read_timetable
 from toolcrib.features.workflows.scheduling.timetable import Timetable, latest
 from toolcrib.features.workflows.trigger_type import (
     Found,

@@ -20,13 +20,13 @@ from toolcrib.features.workflows.automation.assessment import Assessment, assess
 from toolcrib.features.workflows.automation.definitions import run_id, trigger_inputs
 from toolcrib.features.workflows.automation.ports import Activation, RunLauncher, TriggerStore, WorkflowSource
 from toolcrib.features.workflows.automation.starts import RunStarter
-from toolcrib.features.workflows.graph.references import resolve
 from toolcrib.features.workflows.trigger_type import Occurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
 from toolcrib.features.workflows.webhooks.rate_limit import RateLimit
 from toolcrib.features.workflows.webhooks.request import HookRequest, event_of
 from toolcrib.features.workflows.webhooks.signature import BadSignature, check_signature
 from toolcrib.features.workflows.webhooks.tokens import hook_of, is_token
+from toolcrib.graph.references import resolve
 
 LONGEST_WAIT = 60.0
 OTHERS = 10

@@ -14,8 +14,8 @@ from tests.features.workflows.planner.evaluation.model import AnswerModel
 from tests.features.workflows.planner.evaluation.shape import shape_of
 from toolcrib import plugins
 from toolcrib.errors import PlanRefused
-from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.planner.planner import Planner
+from toolcrib.graph.files import workflow_from
 from toolcrib.retrieval.index import Index
 from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.schema.workflows import Workflow

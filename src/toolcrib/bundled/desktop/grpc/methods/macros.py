@@ -11,10 +11,14 @@ from toolcrib.bundled.desktop.grpc.pages import page_of
 from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import Empty, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.macros.execution import DEFAULT_TIMEOUT, ExecutionOptions, MacroRunner
+from toolcrib.bundled.desktop.macros.execution import (
+    DEFAULT_TIMEOUT,
+    ExecutionOptions,
+    ExecutionStep,
+    MacroRunner,
+)
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
-from toolcrib.bundled.desktop.macros.trace import ExecutionStep
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 

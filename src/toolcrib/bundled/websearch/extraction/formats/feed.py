@@ -6,9 +6,14 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from toolcrib.bundled.websearch.characters import one_line
-from toolcrib.bundled.websearch.extraction.addresses import web_address
-from toolcrib.bundled.websearch.extraction.document import Extract, NumberedLink, Unreadable, WebDocument
+from toolcrib.bundled.websearch.extraction.document import (
+    Extract,
+    NumberedLink,
+    Unreadable,
+    WebDocument,
+    one_line,
+    web_address,
+)
 from toolcrib.bundled.websearch.extraction.hidden import strip_hidden
 from toolcrib.bundled.websearch.extraction.rendering import tidy
 

@@ -6,12 +6,16 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from toolcrib.bundled.websearch.characters import one_line
-from toolcrib.bundled.websearch.extraction.addresses import web_address
 from toolcrib.bundled.websearch.extraction.boilerplate import prune
 from toolcrib.bundled.websearch.extraction.content import Content, find_container, find_content
 from toolcrib.bundled.websearch.extraction.decoding import decode
-from toolcrib.bundled.websearch.extraction.document import Extract, Unreadable, WebDocument
+from toolcrib.bundled.websearch.extraction.document import (
+    Extract,
+    Unreadable,
+    WebDocument,
+    one_line,
+    web_address,
+)
 from toolcrib.bundled.websearch.extraction.hidden import strip_hidden
 from toolcrib.bundled.websearch.extraction.rendering import flatten_code, render, tidy
 

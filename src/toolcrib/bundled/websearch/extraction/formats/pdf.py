@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 
-from toolcrib.bundled.websearch.characters import one_line
-from toolcrib.bundled.websearch.extraction.document import Extract, Unreadable, WebDocument
+from toolcrib.bundled.websearch.extraction.document import Extract, Unreadable, WebDocument, one_line
 from toolcrib.bundled.websearch.extraction.rendering import tidy
 
 MEDIA_TYPES = ("application/pdf", "application/x-pdf")

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.drafts import DraftQuestion, ServerDraft, literal, map_texts
 from toolcrib.features.clients.transfer.dialect import NotAServer, take_table
-from toolcrib.features.clients.transfer.drafts import DraftQuestion, ServerDraft
-from toolcrib.features.clients.transfer.references import literal, map_texts
 
 title = "bundle manifest"
 _REFERENCE = re.compile(r"\$\{([^{}]+)\}")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.drafts import DraftQuestion, ServerDraft
 from toolcrib.features.clients.transfer.dialect import NotAServer, take_table
-from toolcrib.features.clients.transfer.drafts import DraftQuestion, ServerDraft
 
 title = "registry document"
 _RUNNERS: dict[str, tuple[str, list[str], str]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from toolcrib.features.workflows.graph.node_types import AnyNodeType
 from toolcrib.features.workflows.planner.catalog import Catalog, folded
 from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.graph.node_type import AnyNodeType
 
 _OTHER_NAMES = {
     "tool": ("toolname", "name", "function"),

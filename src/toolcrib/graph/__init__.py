@@ -1,0 +1,1 @@
+"""The pure model of a workflow: which node comes next, references, conditions."""

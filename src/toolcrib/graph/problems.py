@@ -1,0 +1,121 @@
+"""Why a workflow is not valid: all reasons, each with its node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from toolcrib.errors import UsageError
+from toolcrib.graph.value_types import Missing, Schema, ValueType, part_of, value_type
+from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+MOST_PROBLEMS = 200
+"""More are not reported; no one reads them."""
+
+
+class InvalidWorkflow(UsageError):
+    """The workflow cannot run; `problems` has all reasons."""
+
+    kind = "invalid_workflow"
+
+    def __init__(self, problems: Sequence[Problem], *, name: str = "") -> None:
+        first = problems[0]
+        what = f"The workflow {name} is not valid" if name else "The workflow is not valid"
+        more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+        where = f"{first.node}: " if first.node else ""
+        super().__init__(f"{what}: {where}{first.message}{more}", hint=first.hint)
+        self.problems = tuple(problems)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "problems": [problem.model_dump() for problem in self.problems]}
+
+
+class InvalidSettings(UsageError):
+    """The values of a node or check do not fit its settings."""
+
+    kind = "invalid_settings"
+
+    def __init__(self, what: str, error: ValidationError) -> None:
+        message = " ".join(problem.message for problem in settings_problems(what, error))
+        super().__init__(f"{what}: {message}", hint="Correct its settings, or what their references lead to.")
+
+
+def file_problems(error: ValidationError) -> Iterator[Problem]:
+    """The problems of a file that does not have the form of a workflow."""
+    for detail in _details(error):
+        place = detail["loc"]
+        in_node = len(place) > 1 and place[0] == "nodes"
+        yield Problem(
+            node=str(place[1])[:100] if in_node else None,
+            message=_sentence(place[2:] if in_node else place, detail),
+            hint=_hint(detail, _file_schema()),
+        )
+
+
+def settings_problems(node: str, error: ValidationError, schema: Schema | None = None) -> Iterator[Problem]:
+    """The problems of a node's settings; with their schema, misspelt names and values get a hint."""
+    for detail in _details(error):
+        hint = _hint(detail, schema) if schema is not None else ""
+        yield Problem(node=node, message=_sentence(detail["loc"], detail), hint=hint)
+
+
+def _details(error: ValidationError) -> list[ErrorDetails]:
+    return error.errors(include_url=False)[:MOST_PROBLEMS]
+
+
+@cache
+def _file_schema() -> Schema:
+    return Workflow.model_json_schema()
+
+
+def _hint(detail: ErrorDetails, schema: Schema) -> str:
+    """What a wrong name or value may have meant; the value itself is not shown."""
+    if detail["type"] == "literal_error" and isinstance(detail["input"], str):
+        names = re.findall(r"'([^']+)'", str(detail.get("ctx", {}).get("expected", "")))
+        return did_you_mean(detail["input"][:100], names)
+    if detail["type"] != "extra_forbidden":
+        return ""
+    known = _known_names(schema, detail["loc"])
+    listed = f"Known: {', '.join(known[:20])}." if known else ""
+    return did_you_mean(str(detail["loc"][-1])[:100], known, otherwise=listed)
+
+
+def _known_names(schema: Schema, place: Sequence[str | int]) -> tuple[str, ...]:
+    """The names that are allowed where an unknown one was found."""
+    found: ValueType | Missing = value_type(schema)
+    for part in place:
+        if isinstance(found, ValueType) and not str(part).startswith("<"):
+            found = part_of(found, part)
+    return found.names if isinstance(found, Missing) else ()
+
+
+def _sentence(place: Sequence[str | int], detail: ErrorDetails) -> str:
+    if "[key]" in place:
+        name = f"The name {str(place[-2])[:100]!r} in {spell(place[:-2])}" if len(place) > 1 else "The id"
+        return f"{name} must start with a letter and have only a-z, 0-9 and _, at most 64."
+    spelt = spell(place)
+    if detail["type"] == "missing":
+        return f"{spelt} is required."
+    if detail["type"] == "extra_forbidden":
+        return f"{spelt} is not known."
+    said = detail["msg"].removeprefix("Value error, ").removesuffix(".")
+    return f"{spelt}: {said}." if spelt else f"{said[:1].upper()}{said[1:]}."
+
+
+def spell(place: Sequence[str | int]) -> str:
+    """A place in a value as `cases[0].name`; the tags of forms, such as <comparison>, are left out."""
+    text = ""
+    for part in place:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif not part.startswith("<"):
+            text += f".{part[:100]}" if text else part[:100]
+    return text
