@@ -199,7 +199,7 @@ def _check_unused(phrase: Phrase, reading: _Reading) -> None:
                 "Say it with one, or use create_event with exact times.",
             )
     times = [reading.clock, reading.moment, reading.all_day or None]
-    if sum(each is not None for each in times) > 1 or (
+    if sum(said is not None for said in times) > 1 or (
         reading.moment and (reading.day or reading.repetition)
     ):
         raise ToolFailure("The text names more than one time.", "Say it with one, or use create_event.")
@@ -248,7 +248,7 @@ def call_text(new: NewEvent, now: datetime, start: str = "") -> str:
     if isinstance(new.start, datetime) and new.start.tzinfo != now.tzinfo:
         given["time_zone"] = zone_name(new.start.tzinfo)
     given |= {"location": new.location, "recurrence": "; ".join(new.rules)}
-    given["attendees"] = [str(each) for each in new.attendees]
+    given["attendees"] = [str(attendee) for attendee in new.attendees]
     return f"create_event({', '.join(f'{name}={_quoted(value)}' for name, value in given.items() if value)})"
 
 
@@ -281,7 +281,9 @@ def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
     if reading.repetition is None:
         return new
     readings = [
-        _repeated(new, each, reading) for each in (reading.repetition, reading.repetition.other) if each
+        _repeated(new, repetition, reading)
+        for repetition in (reading.repetition, reading.repetition.other)
+        if repetition
     ]
     if reading.repetition.adjective and reading.day is not None and not reading.said_start:
         readings.append(replace(new, title=f"{reading.repetition.adjective} {new.title}"))
@@ -291,7 +293,7 @@ def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
 
 
 def _two_readings(what: str, events: list[NewEvent], now: datetime) -> ToolFailure:
-    calls = " or ".join(call_text(each, now) for each in events)
+    calls = " or ".join(call_text(event, now) for event in events)
     return ToolFailure(f"{what} can mean two things. No event was created.", f"Call {calls}.")
 
 
@@ -419,7 +421,7 @@ def _time_of(reading: _Reading, title: str) -> time:
     choices = clock.candidates
     if reading.part:
         first, last = _PARTS[reading.part]
-        fitting = [each for each in choices if first <= each <= last]
+        fitting = [choice for choice in choices if first <= choice <= last]
         if len(fitting) != 1:
             raise ToolFailure(
                 f"{clock.hour}:{clock.minute:02} is not a time of the {reading.part}.", "Name the exact time."
@@ -459,8 +461,8 @@ def _end(reading: _Reading, start: datetime) -> datetime:
         if end <= start:
             raise ToolFailure("The event ends before it starts.", "Correct the times.")
         return end
-    ends = [datetime.combine(start.date(), each, zone) for each in clock.candidates]
-    end = min(each if each > start else each + timedelta(days=1) for each in ends)
+    ends = [datetime.combine(start.date(), at, zone) for at in clock.candidates]
+    end = min(end if end > start else end + timedelta(days=1) for end in ends)
     if end.date() > start.date() and end - start > LONGEST_NIGHT:
         raise ToolFailure(
             "The event ends before it starts.", "Correct the times, or name the day of its end."
