@@ -1,7 +1,7 @@
 """Calendars on a CalDAV server.
 
 The server selects objects by time, the occurrences are computed here. Changes are made to the object as
-stored, and only if no one else changed it in the meantime (ETag). When others are busy is asked with an iTIP
+stored, and only if it is unchanged since it was read (ETag). When others are busy is asked with an iTIP
 request to the user's own outbox (RFC 6638).
 """
 
@@ -549,7 +549,7 @@ class DavCalendars:
         await self.connection.request("DELETE", stored.url, headers=headers)
 
     async def _invitation_remarks(self, calendar: CalendarInfo, invited: bool, notify: bool) -> list[str]:
-        """Whether the server tells the attendees."""
+        """Whether the server notifies the attendees."""
         if not invited:
             return []
         answer = await self.connection.request("OPTIONS", calendar.url)

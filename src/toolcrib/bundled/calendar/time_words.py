@@ -37,21 +37,9 @@ _LONG_NAMES += ["tomorrow", "tonight", "morning", "afternoon", "evening", "midni
 _NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
 _PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
 _TENS = {
-    *NUMBERS,
-    *[
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-    ],
-}
+    *NUMBERS, "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+}  # fmt: skip
 _NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
 
 

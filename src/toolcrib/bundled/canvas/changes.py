@@ -60,7 +60,7 @@ async def _send(
 
 
 async def _confirm(api: RestClient, location: str) -> Any:
-    """Tell Canvas that the file arrived; only at its own address, because this needs the token."""
+    """Confirm to Canvas that the file arrived; only at its own address, because this needs the token."""
     base = api.service.base
     if not location.startswith(f"{base}/"):
         raise ToolFailure("Canvas names another server to confirm an upload.", "Upload it in a browser.")

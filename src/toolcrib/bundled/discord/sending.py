@@ -1,4 +1,4 @@
-"""What is sent: texts in parts that Discord accepts, and mentions that notify only whom the call names."""
+"""What is sent: texts in parts that Discord accepts, and mentions that notify only those named in it."""
 
 from __future__ import annotations
 

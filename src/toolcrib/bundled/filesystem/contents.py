@@ -33,7 +33,7 @@ def read_text(path: str, file: int, offset: int, limit: int) -> list[str]:
     if offset < 0 or limit < 1:
         raise ToolFailure("offset must be 0 or more, and limit 1 or more.")
     limit = min(limit, MAX_READ)
-    # A few bytes more than asked for: they tell whether the last character is whole and whether more follows.
+    # A few bytes more than asked for: they show whether the last character is whole and whether more follows.
     data = _read(file, offset, limit + _LONGEST_CHARACTER)
     size = os.fstat(file).st_size
     if not data and offset > size:

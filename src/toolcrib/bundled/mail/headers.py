@@ -65,7 +65,7 @@ class Headers:
 
     @property
     def sender(self) -> str:
-        """The first address of `From`, or what stands there instead of one."""
+        """The first address of `From`, or the text there if it has none."""
         return next(
             (str(sender) for sender in self.addresses("from") if "@" in sender.address), self.text("from")
         )

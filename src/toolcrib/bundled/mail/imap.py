@@ -486,7 +486,7 @@ class ImapMailbox:
     async def _keep_copy(
         self, message: Outgoing, answered: OpenMessage | None, remarks: tuple[str, ...]
     ) -> Sent:
-        """The message is sent: whatever fails now must not look as if it were not."""
+        """The message is sent: a later failure must not look as if it were not."""
         stored = ""
 
         def store(connection: ImapConnection) -> str:

@@ -1,4 +1,4 @@
-"""The text of a message as the model reads it, whatever it is made of; with a remark if it is not all."""
+"""The text of a message as the model reads it, from any kind of content; with a remark if it is not all."""
 
 from __future__ import annotations
 

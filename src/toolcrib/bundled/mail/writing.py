@@ -81,7 +81,7 @@ def compose(sender: Mailto, letter: Letter, files: Sequence[AttachedFile] = ()) 
 
 
 def reply(original: Headers, own: str, body: str, *, reply_all: bool) -> Letter:
-    """An answer to a message: to whom, under which subject, in which thread.
+    """An answer to a message: its recipients, subject and thread.
 
     Answers to one's own message go to those it was sent to. The user's own address is never a recipient;
     without another one, there is none.
@@ -142,7 +142,7 @@ def _checked(name: str, address: str, field_name: str) -> Mailto:
 
 
 def _deliverable(people: Iterable[Mailto]) -> Iterator[Mailto]:
-    """Those of a received message to whom mail can be sent."""
+    """Those of a received message with an address that mail can be sent to."""
     for person in people:
         with contextlib.suppress(ToolFailure):
             yield _checked(person.name, person.address, "")

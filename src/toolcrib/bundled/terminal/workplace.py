@@ -124,8 +124,8 @@ async def finished(running: RunningCommand, seconds: float) -> bool:
         try:
             await _stopped(running)
         finally:
-            if (tell := caller_context.ended.get()) is not None:
-                tell(running.ended)
+            if (report := caller_context.ended.get()) is not None:
+                report(running.ended)
         raise
     return True
 
