@@ -15,10 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import pytest
-
-from toolcrib.cli.entry import program
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -160,13 +157,6 @@ def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
     assert len(lines) <= 150
     assert any(line.startswith("make run") for line in lines[:20])
     assert any(line.startswith("make test") for line in lines[:20])
-
-
-@pytest.mark.parametrize("command", program().list_commands(click.Context(program())))
-def test_every_command_is_documented(command: str) -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-
-    assert f"toolcrib {command}" in page
 
 
 def test_the_map_of_the_architecture_names_only_what_exists() -> None:
