@@ -68,6 +68,7 @@ def run(program: Path, folder: Path) -> None:
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("block", list(blocks("python")), ids=label)
 def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
     program = tmp_path / "block.py"
@@ -76,11 +77,13 @@ def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> No
     run(program, tmp_path)
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     run(example, tmp_path)
 
 
+@pytest.mark.acceptance
 def test_an_example_runs_beside_a_running_host(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "toolcrib", "up", "--json"]
     environment = environment_of_a_user(tmp_path)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.acceptance  # starts many programs, one after the other
 MODULES = {
     "pigeon": '''
 """Transport: servers that are reached through a pigeon, which keeps them in this process."""
