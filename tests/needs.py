@@ -36,7 +36,7 @@ PARAMETERS = frozenset({"bubblewrap", "npm", "postgres"})
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if not isinstance(item, pytest.Function):
+        if not isinstance(item, pytest.Function) or item.get_closest_marker("soak"):
             continue
         if needs_a_program(item):
             item.add_marker("acceptance")
