@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool, UsageError
-from toolcrib.features.workflows.host_ports import WorkflowHost
+from toolcrib.host import Host
 from toolcrib.schema.servers import ServerState
 from toolcrib.schema.tools import Tool
 from toolcrib.suggestions import did_you_mean
@@ -22,7 +22,7 @@ _UP = (ServerState.READY, ServerState.DEGRADED)
 class DesktopServers:
     """Servers of running workflows that are not in the config file; runs with the same choice share one."""
 
-    def __init__(self, host: WorkflowHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self._users: dict[str, set[str]] = {}
         self._changing = asyncio.Lock()

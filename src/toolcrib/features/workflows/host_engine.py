@@ -17,13 +17,14 @@ from toolcrib.config.paths import make_private
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, ToolcribError
 from toolcrib.features.workflows.artifacts import RunArtifacts
-from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
 from toolcrib.features.workflows.retention import keep_trimmed
+from toolcrib.host import Host
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.engine.engine import Engine
+    from toolcrib.features.workflows.runs import WorkflowRuns
     from toolcrib.features.workflows.secret_inputs import RunKey
 
 EXTRA = "workflows"
@@ -40,7 +41,7 @@ def _silent(text: str) -> None:
 class HostEngine:
     """The engine and the viewer of a host, opened at most once each."""
 
-    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: WorkflowRuns, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts

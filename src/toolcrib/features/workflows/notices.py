@@ -10,10 +10,10 @@ from collections import Counter
 
 from toolcrib.errors import NotFound
 from toolcrib.events import Subscription
-from toolcrib.features.workflows.automation.ports import StartRecord
 from toolcrib.features.workflows.records import FINAL, RunRecord
-from toolcrib.features.workflows.trigger_host import TriggerHost
-from toolcrib.features.workflows.trigger_store import StoredTriggers
+from toolcrib.features.workflows.runs import WorkflowRuns
+from toolcrib.features.workflows.trigger_store import StartRecord, StoredTriggers
+from toolcrib.host.core import HostCore
 from toolcrib.schema.events import CallFinished, Event, Noticed, RunChanged
 
 LOOK = 1.0
@@ -26,16 +26,17 @@ _ENDS = {"finished": "finished", "failed": "failed", "cancelled": "ended: cancel
 
 
 class RunNotices:
-    def __init__(self, host: TriggerHost, store: StoredTriggers) -> None:
-        self._host = host
+    def __init__(self, core: HostCore, runs: WorkflowRuns, store: StoredTriggers) -> None:
+        self._core = core
+        self._runs = runs
         self._store = store
-        self._clock = host.core.clock
+        self._clock = core.clock
         self._watched: dict[str, tuple[float, float]] = {}
         """When to look at a run, and the pause before that."""
 
     async def follow(self) -> None:
         """Publish notices until cancelled."""
-        with self._host.core.events.subscribe(CAPACITY, without=CallFinished) as events:
+        with self._core.events.subscribe(CAPACITY, without=CallFinished) as events:
             while True:
                 await self._watch(events)
                 await self._clock.sleep(LOOK)
@@ -67,7 +68,7 @@ class RunNotices:
             del self._watched[run]
             return None
         try:
-            found = await self._host.workflows.runs.get(run)
+            found = await self._runs.get(run)
         except NotFound:
             found = None
         if found is None or found.state not in FINAL:
@@ -81,7 +82,7 @@ class RunNotices:
     def _publish(self, counts: Counter[tuple[str, str]]) -> None:
         for (workflow, state), count in counts.items():
             runs = "A run" if count == 1 else f"{count} runs"
-            self._host.core.events.publish(Noticed(text=f"{runs} of {workflow} {_ENDS[state]}."))
+            self._core.events.publish(Noticed(text=f"{runs} of {workflow} {_ENDS[state]}."))
 
 
 def _is_open(start: StartRecord) -> bool:

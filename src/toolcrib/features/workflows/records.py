@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from toolcrib.schema.workflows import RunState, StepState
+from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 FINAL: frozenset[RunState] = frozenset({"finished", "failed", "cancelled"})
 
@@ -68,3 +68,11 @@ class StepRecord:
     """Taken over from an earlier run."""
     trace: Mapping[str, Any] = field(default_factory=dict)
     """Everything that was recorded; empty while it runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStart:
+    """What a run was started with; secret inputs are masked."""
+
+    workflow: Workflow
+    inputs: Mapping[str, Any]

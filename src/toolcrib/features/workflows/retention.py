@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.artifacts import RunArtifacts
-from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.features.workflows.records import FINAL
+from toolcrib.host import Host
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.engine.engine import Engine
@@ -21,7 +21,7 @@ PAUSE = 3600.0
 MEGABYTE = 1024 * 1024
 
 
-async def keep_trimmed(host: WorkflowHost, engine: Engine, artifacts: RunArtifacts) -> None:
+async def keep_trimmed(host: Host, engine: Engine, artifacts: RunArtifacts) -> None:
     """Delete what is too old or too much, now and every hour, until cancelled."""
     while True:
         try:
@@ -31,7 +31,7 @@ async def keep_trimmed(host: WorkflowHost, engine: Engine, artifacts: RunArtifac
         await host.core.clock.sleep(PAUSE)
 
 
-async def trim(host: WorkflowHost, engine: Engine, artifacts: RunArtifacts) -> None:
+async def trim(host: Host, engine: Engine, artifacts: RunArtifacts) -> None:
     """One round. Records and files may each take half of the space."""
     settings = host.settings.workflows
     half = settings.megabytes * MEGABYTE // 2
@@ -43,7 +43,7 @@ async def trim(host: WorkflowHost, engine: Engine, artifacts: RunArtifacts) -> N
     await _withdraw_stale(host, engine)
 
 
-async def _withdraw_stale(host: WorkflowHost, engine: Engine) -> None:
+async def _withdraw_stale(host: Host, engine: Engine) -> None:
     """Remove approval questions of runs that have ended, for example by their timeout."""
     questions = host.approvals.questions
     for asked in await questions.requests.waiting():

@@ -13,18 +13,19 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.approvals import withdraw_questions
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.host_engine import HostEngine, OnProgress
-from toolcrib.features.workflows.host_ports import CheckedWorkflows, RunStart, WorkflowHost
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.node_type import UserAnswer
-from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
+from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, RunStart, StepRecord
 from toolcrib.features.workflows.run_ids import with_parents
 from toolcrib.features.workflows.secret_inputs import HIDDEN, SecretInputs
+from toolcrib.host import Host
 from toolcrib.schema.events import RunChanged
 from toolcrib.schema.workflows import RunState, Workflow
 
 if TYPE_CHECKING:
     from toolcrib.events import Subscription
     from toolcrib.features.workflows.engine.engine import Engine
+    from toolcrib.features.workflows.service import Workflows
 
 LOOK = 1.0
 """Seconds between looks at a run that another process may run."""
@@ -35,7 +36,7 @@ SETTLE = 0.05
 class WorkflowRuns:
     """Created by `Workflows`."""
 
-    def __init__(self, host: WorkflowHost, workflows: CheckedWorkflows) -> None:
+    def __init__(self, host: Host, workflows: Workflows) -> None:
         self._host = host
         self._workflows = workflows
         self.artifacts = RunArtifacts(host.paths.runs / "artifacts")

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.errors import DatabaseError, ServerNotReady, ToolcribError, UnknownServer, UnknownTool
-from toolcrib.features.workflows.host_ports import WorkflowHost
+from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.servers.restarts import not_ready
@@ -27,7 +27,7 @@ _UP = (ServerState.READY, ServerState.DEGRADED)
 class RunServers:
     """Asked before each call of a run."""
 
-    def __init__(self, host: WorkflowHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
 
     def of_tool(self, tool: str) -> str | None:

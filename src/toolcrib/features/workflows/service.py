@@ -14,7 +14,6 @@ from toolcrib.features.workflows.graph.edge_types import edge_problem
 from toolcrib.features.workflows.graph.files import read_workflow, workflow_from, write_workflow
 from toolcrib.features.workflows.graph.problems import InvalidWorkflow
 from toolcrib.features.workflows.graph.validation import validate
-from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.features.workflows.imports import (
     IMPORTED,
     IMPORTS,
@@ -27,6 +26,7 @@ from toolcrib.features.workflows.imports import (
 from toolcrib.features.workflows.runs import WorkflowRuns
 from toolcrib.features.workflows.stored import StoredWorkflow, read_file
 from toolcrib.features.workflows.tools import WorkflowTools
+from toolcrib.host import Host
 from toolcrib.host.core import HostCore
 from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WorkflowsChanged
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class Workflows:
     """Created by the host on first use."""
 
-    def __init__(self, host: WorkflowHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self.files = WorkflowFiles(host.paths.workflows)
         self.imports = ImportedWorkflows(host.paths.state / IMPORTS)
@@ -233,7 +233,6 @@ def parse(workflow: Workflow | Mapping[str, Any] | str) -> Workflow:
 
 
 def _open_triggers(core: HostCore, workflows: Workflows) -> WorkflowTriggers:
-    from toolcrib.features.workflows.trigger_host import TriggerHost
     from toolcrib.features.workflows.trigger_service import WorkflowTriggers
 
-    return WorkflowTriggers(TriggerHost(core=core, workflows=workflows))
+    return WorkflowTriggers(core, workflows)

@@ -23,17 +23,18 @@ from toolcrib.features.workflows.approvals import (
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.code_runner import CodeRunner
 from toolcrib.features.workflows.desktop_server import DesktopServers
-from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
 from toolcrib.features.workflows.imports import IMPORTED
 from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
 from toolcrib.features.workflows.servers import RunServers
+from toolcrib.host import Host
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.ports import RunInfo, VisitScope
+    from toolcrib.features.workflows.runs import WorkflowRuns
 
 
 MOST_PRINTED = 4000
@@ -45,7 +46,7 @@ LOOKING = frozenset({"take_screenshot", "find_text", "find_image", "list_windows
 class HostRunServices:
     """The `RunServices` of a host."""
 
-    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: WorkflowRuns, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.automation.definitions import DefinedTrigger, find_defined
-from toolcrib.features.workflows.automation.ports import Activation, WorkflowSource
+from toolcrib.features.workflows.trigger_store import Activation
 from toolcrib.schema.workflows import Workflow
 
 Status = Literal["off", "on", "paused"]
@@ -23,6 +23,11 @@ class Assessment:
     reason: str = ""
     defined: DefinedTrigger | None = None
     workflow: Workflow | None = None
+
+
+class WorkflowSource(Protocol):
+    async def workflow(self, name: str) -> Workflow:
+        """Raises `NotFound`, or `UsageError` with the first problem of one that is not valid."""
 
 
 async def assess(source: WorkflowSource, activation: Activation) -> Assessment:

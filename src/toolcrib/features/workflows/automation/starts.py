@@ -7,21 +7,17 @@ leaves a record behind that any host takes up again; starting a run that exists 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from typing import Any, Protocol
 
 from toolcrib.clock import Clock
 from toolcrib.errors import NotFound, ToolcribError, UsageError
-from toolcrib.features.workflows.automation.assessment import Assessment, assess
+from toolcrib.features.workflows.automation.assessment import Assessment, WorkflowSource, assess
 from toolcrib.features.workflows.automation.definitions import trigger_inputs, untrusted_inputs
-from toolcrib.features.workflows.automation.ports import (
-    Activation,
-    RunLauncher,
-    StartRecord,
-    TriggerStore,
-    WorkflowSource,
-)
+from toolcrib.features.workflows.trigger_store import Activation, StartRecord, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Overlap
+from toolcrib.schema.workflows import RunState, Workflow
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +33,36 @@ _QUEUE_FULL = f"{MOST_QUEUED} occurrences of this trigger were waiting already."
 _OFF = "The trigger was turned off."
 
 
+class RunLauncher(Protocol):
+    """Starts runs and follows them."""
+
+    async def check(self, workflow: Workflow, inputs: Mapping[str, Any]) -> None:
+        """Raises what `start` would raise: `UsageError` for wrong inputs, `Denied` if it may not run."""
+
+    async def start(
+        self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
+    ) -> None:
+        """Start a run with this id; does nothing if it exists. Raises `UsageError` for wrong inputs.
+
+        `source` names where untrusted inputs are from.
+        """
+
+    async def state(self, run: str) -> RunState | None:
+        """None if there is no such run."""
+
+    async def result(self, run: str, timeout: float) -> Mapping[str, Any]:
+        """`run`, `state`, `outputs` and `error` when it has ended, or as it is after so many seconds."""
+
+    async def find(self, workflow: str, name: str, value: Any) -> Sequence[str]:
+        """The active runs of a workflow whose input has this value."""
+
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
+        """Raises `NotFound`."""
+
+
 class RunStarter:
     def __init__(
-        self, store: TriggerStore, source: WorkflowSource, launcher: RunLauncher, clock: Clock
+        self, store: StoredTriggers, source: WorkflowSource, launcher: RunLauncher, clock: Clock
     ) -> None:
         self._store = store
         self._source = source

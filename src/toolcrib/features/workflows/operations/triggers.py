@@ -11,6 +11,7 @@ from toolcrib.features.workflows.graph.references import has_reference
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.local_zone import local_zone
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched, trigger_json
+from toolcrib.features.workflows.stored import StoredWorkflow
 from toolcrib.features.workflows.webhooks.tokens import HOOKS
 from toolcrib.host import Host
 from toolcrib.operations.operation import JsonObject, Strings, operation
@@ -97,7 +98,8 @@ async def workflow_webhook(
 
 
 async def _workflow(host: Host, name: str) -> Workflow:
-    return (await host.workflows.get(name)).readable
+    stored: StoredWorkflow = await host.workflows.get(name)
+    return stored.readable
 
 
 def _first_of(workflow: Workflow, kind: str) -> int | None:

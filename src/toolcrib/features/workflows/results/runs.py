@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.host_ports import RunStart
-from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord
+from toolcrib.features.workflows.records import OpenQuestion, RunRecord, RunStart, StepRecord
 from toolcrib.operations.results.times import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 

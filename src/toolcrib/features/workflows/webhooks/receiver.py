@@ -16,11 +16,11 @@ from urllib.parse import parse_qs
 
 from toolcrib.clock import Clock
 from toolcrib.errors import Denied, NotFound, ServerUnavailable, ToolcribError, UsageError
-from toolcrib.features.workflows.automation.assessment import Assessment, assess
+from toolcrib.features.workflows.automation.assessment import Assessment, WorkflowSource, assess
 from toolcrib.features.workflows.automation.definitions import run_id, trigger_inputs
-from toolcrib.features.workflows.automation.ports import Activation, RunLauncher, TriggerStore, WorkflowSource
-from toolcrib.features.workflows.automation.starts import RunStarter
+from toolcrib.features.workflows.automation.starts import RunLauncher, RunStarter
 from toolcrib.features.workflows.graph.references import resolve
+from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Occurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
 from toolcrib.features.workflows.webhooks.rate_limit import RateLimit
@@ -64,7 +64,7 @@ class HookAnswer:
 class Receiver:
     def __init__(
         self,
-        store: TriggerStore,
+        store: StoredTriggers,
         source: WorkflowSource,
         starter: RunStarter,
         launcher: RunLauncher,
