@@ -11,7 +11,7 @@ from toolcrib.approvals.facts import WORKFLOW_CODE, PastCall
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker, WaitingQuestion
 from toolcrib.clock import Clock
 from toolcrib.features.workflows.imports import IMPORTED
-from toolcrib.features.workflows.run_ids import belongs_to
+from toolcrib.features.workflows.records import belongs_to
 from toolcrib.features.workflows.secret_inputs import SecretInputs
 from toolcrib.host import Host
 from toolcrib.schema.tools import Principal, ToolCall

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import Kept
 from toolcrib.chats.replay import StoredEntry, replay
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.features.workflows.from_chat.calls import ChatCall, calls_of, without_repeats
 from toolcrib.features.workflows.from_chat.workflow import FromChat, workflow_of
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.planner import Plan, Planner
 from toolcrib.host import Host
 from toolcrib.schema.tools import Tool

@@ -15,8 +15,14 @@ from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.host_engine import HostEngine, OnProgress
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.node_type import UserAnswer
-from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, RunStart, StepRecord
-from toolcrib.features.workflows.run_ids import with_parents
+from toolcrib.features.workflows.records import (
+    FINAL,
+    OpenQuestion,
+    RunRecord,
+    RunStart,
+    StepRecord,
+    with_parents,
+)
 from toolcrib.features.workflows.secret_inputs import HIDDEN, SecretInputs
 from toolcrib.host import Host
 from toolcrib.schema.events import RunChanged

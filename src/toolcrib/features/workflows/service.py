@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ServerNotReady, UnknownTool
 from toolcrib.features.workflows.automation.definitions import setting_problems
-from toolcrib.features.workflows.files import FileVersion, WorkflowFiles
-from toolcrib.features.workflows.graph.edge_types import edge_problem
+from toolcrib.features.workflows.files import FileVersion, StoredWorkflow, WorkflowFiles, read_file
 from toolcrib.features.workflows.graph.files import read_workflow, workflow_from, write_workflow
 from toolcrib.features.workflows.graph.problems import InvalidWorkflow
-from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.features.workflows.graph.validation import edge_problem, validate
 from toolcrib.features.workflows.imports import (
     IMPORTED,
     IMPORTS,
@@ -24,7 +23,6 @@ from toolcrib.features.workflows.imports import (
     what_it_does,
 )
 from toolcrib.features.workflows.runs import WorkflowRuns
-from toolcrib.features.workflows.stored import StoredWorkflow, read_file
 from toolcrib.features.workflows.tools import WorkflowTools
 from toolcrib.host import Host
 from toolcrib.host.core import HostCore

@@ -22,11 +22,10 @@ from toolcrib.features.workflows.approvals import (
 )
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.code_runner import CodeRunner
-from toolcrib.features.workflows.desktop_server import DesktopServers
 from toolcrib.features.workflows.imports import IMPORTED
 from toolcrib.features.workflows.node_type import ModelAnswer, ModelTask, ToolUse
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
-from toolcrib.features.workflows.servers import RunServers
+from toolcrib.features.workflows.servers import DesktopServers, RunServers
 from toolcrib.host import Host
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow

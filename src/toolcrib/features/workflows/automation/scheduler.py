@@ -14,9 +14,8 @@ from datetime import datetime, timedelta
 
 from toolcrib.clock import Clock
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.automation.assessment import Assessment, WorkflowSource, assess
 from toolcrib.features.workflows.automation.definitions import find_trigger_type
-from toolcrib.features.workflows.automation.starts import RunStarter
+from toolcrib.features.workflows.automation.starts import Assessment, RunStarter, WorkflowSource, assess
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Found, Watch, WatchContext
 from toolcrib.tasks import first_of

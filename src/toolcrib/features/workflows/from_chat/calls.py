@@ -10,8 +10,8 @@ from typing import Any
 
 from toolcrib.chats.turn import Turn, TurnCall
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.features.workflows.graph.references import Path
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.schema.tools import Tool, ToolDefinition
 
 FindTool = Callable[[str], Tool]

@@ -9,19 +9,22 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolcrib.errors import NotFound, UsageError
+from toolcrib.features.workflows.files import StoredWorkflow
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.records import RunRecord, StepRecord
-from toolcrib.features.workflows.results.comparison import ComparedRun, RunComparison, compare_runs
 from toolcrib.features.workflows.results.runs import (
+    ComparedRun,
     EngineInstalling,
     RunAction,
     RunArtifact,
     RunChange,
+    RunComparison,
     RunList,
     RunResult,
     RunShown,
     RunState,
     StepTrace,
+    compare_runs,
     question_json,
     run_json,
     run_result,
@@ -30,7 +33,6 @@ from toolcrib.features.workflows.results.runs import (
     trace_json,
 )
 from toolcrib.features.workflows.service import parse
-from toolcrib.features.workflows.stored import StoredWorkflow
 from toolcrib.host import Host
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.operation import (

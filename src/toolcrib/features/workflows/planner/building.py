@@ -7,11 +7,16 @@ from typing import Any
 
 from toolcrib.features.workflows.graph.files import workflow_from
 from toolcrib.features.workflows.graph.problems import InvalidWorkflow
+from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.checking import problems_of
 from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
 from toolcrib.features.workflows.planner.repairs import repair
 from toolcrib.schema.workflows import Problem, Workflow
+
+
+def problems_of(workflow: Workflow, catalog: Catalog) -> list[Problem]:
+    found = validate(workflow, find_tool=catalog.tool, find_workflow=catalog.workflow)
+    return [problem for problem in found if not problem.warning]
 
 
 def build(
