@@ -12,22 +12,22 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.config.database_key import Signer
 from toolcrib.config.paths import make_private
 from toolcrib.config.secrets import SecretStore
 from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, NotFound, ToolcribError
 from toolcrib.features.workflows.artifacts import RunArtifacts
-from toolcrib.features.workflows.records import FINAL
+from toolcrib.features.workflows.records import FINAL, RunStart
 from toolcrib.host import Host
+from toolcrib.schema.workflows import Workflow
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.engine.engine import Engine
-    from toolcrib.features.workflows.runs import WorkflowRuns
-    from toolcrib.features.workflows.secret_inputs import RunKey
+    from toolcrib.features.workflows.secret_inputs import RunKey, SecretInputs
 
 logger = logging.getLogger(__name__)
 
@@ -84,10 +84,24 @@ def _silent(text: str) -> None:
     pass
 
 
+class RunSource(Protocol):
+    """What the engine uses of `WorkflowRuns`, which opens it."""
+
+    async def find(self, name: str) -> Workflow: ...
+
+    async def is_imported(self, workflow: Workflow) -> bool: ...
+
+    async def started_with(self, run: str) -> RunStart: ...
+
+    async def secrets(self, run: str) -> SecretInputs: ...
+
+    def changed(self, run: str, step: str | None) -> None: ...
+
+
 class HostEngine:
     """The engine and the viewer of a host, opened at most once each."""
 
-    def __init__(self, host: Host, source: WorkflowRuns, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: RunSource, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts

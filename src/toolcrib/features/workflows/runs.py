@@ -7,7 +7,7 @@ import builtins
 import json
 import secrets
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.approvals import withdraw_questions
@@ -31,7 +31,6 @@ from toolcrib.schema.workflows import RunState, Workflow
 if TYPE_CHECKING:
     from toolcrib.events import Subscription
     from toolcrib.features.workflows.engine.engine import Engine
-    from toolcrib.features.workflows.service import Workflows
 
 LOOK = 1.0
 """Seconds between looks at a run that another process may run."""
@@ -39,10 +38,22 @@ SETTLE = 0.05
 """Seconds in which changes of a run are combined."""
 
 
+class CheckedWorkflows(Protocol):
+    """What runs use of `Workflows`, which creates them."""
+
+    async def find(self, name: str) -> Workflow: ...
+
+    def check(self, workflow: Workflow) -> None: ...
+
+    async def admit(self, workflow: Workflow) -> tuple[str, ...]: ...
+
+    async def is_confirmed(self, workflow: Workflow) -> bool | None: ...
+
+
 class WorkflowRuns:
     """Created by `Workflows`."""
 
-    def __init__(self, host: Host, workflows: Workflows) -> None:
+    def __init__(self, host: Host, workflows: CheckedWorkflows) -> None:
         self._host = host
         self._workflows = workflows
         self.artifacts = RunArtifacts(host.paths.runs / "artifacts")

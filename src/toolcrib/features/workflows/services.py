@@ -32,8 +32,8 @@ from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
 
 if TYPE_CHECKING:
+    from toolcrib.features.workflows.host_engine import RunSource
     from toolcrib.features.workflows.ports import RunInfo, VisitScope
-    from toolcrib.features.workflows.runs import WorkflowRuns
 
 
 MOST_PRINTED = 4000
@@ -45,7 +45,7 @@ LOOKING = frozenset({"take_screenshot", "find_text", "find_image", "list_windows
 class HostRunServices:
     """The `RunServices` of a host."""
 
-    def __init__(self, host: Host, source: WorkflowRuns, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: RunSource, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts

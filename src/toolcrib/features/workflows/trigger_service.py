@@ -11,6 +11,7 @@ after its last step.
 from __future__ import annotations
 
 import asyncio
+import builtins
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolcrib.clock import Clock
 from toolcrib.config.safe_files import write_atomic
@@ -39,9 +40,6 @@ from toolcrib.host.core import HostCore
 from toolcrib.schema.events import CallFinished, Event, Noticed, RunChanged, WorkflowsChanged
 from toolcrib.schema.workflows import RunState, Trigger, Workflow
 from toolcrib.tasks import cancel_and_wait
-
-if TYPE_CHECKING:
-    from toolcrib.features.workflows.service import Workflows
 
 LOOK = 1.0
 LONGEST_PAUSE = 60.0
@@ -122,8 +120,23 @@ def _is_open(start: StartRecord) -> bool:
     return start.state in ("starting", "started") or (start.state == "ended" and not start.note)
 
 
+class TriggeredWorkflows(Protocol):
+    """What triggers use of `Workflows`, which opens them."""
+
+    @property
+    def runs(self) -> WorkflowRuns: ...
+
+    async def get(self, name: str, version: str | None = None) -> StoredWorkflow: ...
+
+    async def admit(self, workflow: Workflow) -> tuple[str, ...]: ...
+
+    async def list(self) -> builtins.list[StoredWorkflow]: ...
+
+    async def save(self, workflow: Workflow, *, expected_version: str | None = None) -> StoredWorkflow: ...
+
+
 class HostWorkflows:
-    def __init__(self, workflows: Workflows) -> None:
+    def __init__(self, workflows: TriggeredWorkflows) -> None:
         self._workflows = workflows
 
     async def workflow(self, name: str) -> Workflow:
@@ -137,7 +150,7 @@ class HostWorkflows:
 
 
 class HostRuns:
-    def __init__(self, workflows: Workflows, clock: Clock) -> None:
+    def __init__(self, workflows: TriggeredWorkflows, clock: Clock) -> None:
         self._workflows = workflows
         self._clock = clock
 
@@ -201,7 +214,7 @@ class TriggerState:
 class WorkflowTriggers:
     """Created by `Workflows`."""
 
-    def __init__(self, core: HostCore, workflows: Workflows) -> None:
+    def __init__(self, core: HostCore, workflows: TriggeredWorkflows) -> None:
         clock, source = core.clock, HostWorkflows(workflows)
         runs = HostRuns(workflows, clock)
         self.store = StoredTriggers(core.database)
