@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.bundled.desktop.backend import Element, Window
-from toolcrib.bundled.desktop.backends.x11.key_texts import keysym_of, modifiers_of, name_of, text_of
+from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json
 from toolcrib.bundled.desktop.recording.naming import element_at, selector_for

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
 from toolcrib.bundled.desktop.choosing import choose_application, choose_window, windows_of
-from toolcrib.bundled.desktop.elements.difference import summarise
+from toolcrib.bundled.desktop.elements.difference import describe_changes, summarise
 from toolcrib.bundled.desktop.elements.observing import Report, observe
 from toolcrib.bundled.desktop.failures import ApplicationNotFound, MissingField
 from toolcrib.bundled.desktop.lists import masked
@@ -21,7 +21,6 @@ from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.resources import application_of
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.tools.offer import Offer, answer, as_failure
-from toolcrib.bundled.desktop.window_changes import describe_changes
 from toolcrib.serverkit.context import ToolContext
 
 T = TypeVar("T")
