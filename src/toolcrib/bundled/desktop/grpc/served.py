@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
 from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET, Report
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot
 from toolcrib.bundled.desktop.grpc.failures import not_found
+from toolcrib.bundled.desktop.grpc.messages import element_message, paths_of
 from toolcrib.bundled.desktop.grpc.names import application_of, last_part, parent_of, window_of
 from toolcrib.bundled.desktop.grpc.operations import Operations
 from toolcrib.bundled.desktop.grpc.schema import Timestamp
@@ -83,6 +85,14 @@ class ServedDesktop(Desktop):
 
     async def process(self, application: str | None) -> int | None:
         return parent_of(application or "")
+
+    def scope(self, parent: str | None) -> str | None:
+        parent_of(parent or "")
+        return parent or "applications/-"
+
+    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+        path = paths_of(snapshot.tree.elements).get(element.ref, ())
+        return element_message(element, snapshot.id_of(element), path, actions)
 
     def check_name(self, name: str, collection: str) -> None:
         if collection == "applications":

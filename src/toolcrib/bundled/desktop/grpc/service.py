@@ -18,10 +18,12 @@ import grpc
 
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.failures import invalid, to_failure, unimplemented
+from toolcrib.bundled.desktop.grpc.messages import selector_value
 from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, is_required, message_class, service
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
+from toolcrib.bundled.desktop.grpc.targets import read_selector
 from toolcrib.bundled.desktop.operations.table import Operation, Reply, groups
 
 
@@ -44,6 +46,9 @@ def method_of(
 def arguments_of(operation: Operation, request: Any) -> dict[str, Any]:
     """The fields that are set, and required ones: a number that is 0 cannot be told from none."""
     given = to_plain(request)
+    if "selector" in given:
+        read_selector(request.selector)
+        given["selector"] = selector_value(request.selector)
     fields = request.DESCRIPTOR.fields_by_name
     return {
         name: getattr(request, name) if _is_number(fields[name]) or name not in given else given[name]
@@ -99,12 +104,10 @@ def _handler(name: str, written: Sequence[object], desktop: ServedDesktop) -> An
 def _method_handler(descriptor: Any, written: Sequence[object], desktop: ServedDesktop) -> Any:
     name = snake_case(descriptor.name)
     found = next((getattr(group, name) for group in written if hasattr(group, name)), None)
-    acts = descriptor.name in methods.ACTING
     operation = _TABLE.get(descriptor.name)
     if found is None and operation is not None:
-        found, acts = method_of(operation, descriptor, desktop), operation.traits.acts
-    if found is not None and acts:
-        found = _stoppable(found, desktop.stopping)
+        found = method_of(operation, descriptor, desktop)
+        found = _stoppable(found, desktop.stopping) if operation.traits.acts else found
     method = _missing(descriptor) if found is None else _checked(found, descriptor.server_streaming)
     forms = {
         "request_deserializer": message_class(descriptor.input_type).FromString,

@@ -1,4 +1,8 @@
-"""Elements for a model: find, get, click, fill, act. On the wire of gRPC they have another shape."""
+"""Elements: find, get, click, fill, act.
+
+For a model, a search gives an outline in pages of limited length. On the wire of gRPC an element has another
+shape and lists are complete, so searches of programs are in `grpc/methods/elements.py`.
+"""
 
 from __future__ import annotations
 
@@ -273,6 +277,7 @@ LONGEST_WAIT = 60.0
 MAX_APPLICATIONS = 20
 """Searched at once for `applications/-`."""
 CLICKS = {"single": "single", "double": "double", "right": "right", "left": "single"}
+FOCUS = "focus"
 SelectorArgument = dict[str, Any] | str
 
 
@@ -283,7 +288,20 @@ class RegionArgument(TypedDict):
     height: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
+class ElementActed:
+    """What gRPC answers to an action, with its own shape of elements."""
+
+    success: bool
+    element: Any
+
+
+@dataclass(frozen=True)
+class ElementActions:
+    actions: list[str]
+
+
+@dataclass(frozen=True)
 class ElementDetails(ElementData):
     application: int
     description: str
@@ -348,10 +366,10 @@ async def find_region_elements(
 
 @operation("Get an element", LOOKING)
 async def get_element(desktop: Desktop, name: str) -> Reply[ElementDetails]:
-    backend = await desktop.backend()
-    _, element_id = split_name(name, "elements")
-    snapshot, found = await desktop.session.snapshots.resolve(backend, element_id)
-    actions = list(await backend.accessibility.actions(found.ref))
+    snapshot, found, actions = await _with_actions(desktop, name)
+    if not desktop.for_model:
+        return Reply(desktop.element(snapshot, found, actions))
+    element_id = split_name(name, "elements")[1]
     data = ElementDetails(
         **vars(element_data(found, element_id)),
         application=snapshot.tree.application,
@@ -361,6 +379,11 @@ async def get_element(desktop: Desktop, name: str) -> Reply[ElementDetails]:
     )
     offered = f"Actions: {', '.join(actions)}." if actions else "It has no actions."
     return Reply(data, f"{line(found, element_id)}\n{offered}")
+
+
+@operation("", LOOKING)
+async def get_element_actions(desktop: Desktop, name: str) -> ElementActions:
+    return ElementActions((await _with_actions(desktop, name.removesuffix("/actions")))[2])
 
 
 @operation("Click an element", ACTING)
@@ -402,7 +425,7 @@ async def perform_element_action(
     parent: str | None = None,
 ) -> Reply[ActionResult]:
     async def perform(backend: Backend, process: int, found: Element) -> acting.Outcome:
-        return await _perform(backend, found, action)
+        return await _perform(desktop, backend, found, action)
 
     return await _act(desktop, (element_id, selector, parent), perform, f"Performed {action} on")
 
@@ -425,17 +448,28 @@ async def _act(
     target: tuple[str | None, SelectorArgument | None, str | None],
     operation: Callable[[Backend, int, Element], Awaitable[acting.Outcome]],
     verb: str,
-) -> Reply[ActionResult]:
+) -> Reply[Any]:
     backend = await desktop.backend()
-    snapshot, found, before = await _target(desktop, backend, *target)
+    snapshot, found, before = await find_target(desktop, backend, *target)
     process = snapshot.tree.application
-    await check_element(backend, process, found, before or snapshot.tree)
+    await check_element(backend, process, found, before or (snapshot.tree if desktop.for_model else None))
     async with desktop.observing(process, before) as report:
         outcome = await operation(backend, process, found)
-    return acted(snapshot, found, outcome, report, verb)
+    if desktop.for_model:
+        return acted(snapshot, found, outcome, report, verb)
+    now = await backend.accessibility.read(found.ref) or found
+    return Reply(ElementActed(outcome.verified is not False, desktop.element(snapshot, now)))
 
 
-async def _target(
+async def _with_actions(desktop: Desktop, name: str) -> tuple[Snapshot, Element, list[str]]:
+    desktop.check_name(name, "elements")
+    backend = await desktop.backend()
+    snapshots = desktop.session.snapshots
+    snapshot, found = await snapshots.resolve(backend, split_name(name, "elements")[1])
+    return snapshot, found, list(await backend.accessibility.actions(found.ref))
+
+
+async def find_target(
     desktop: Desktop,
     backend: Backend,
     element_id: str | None,
@@ -444,7 +478,7 @@ async def _target(
 ) -> tuple[Snapshot, Element, Tree | None]:
     """The one element that is meant, read just now; and the tree if that was read as well."""
     if element_id is not None:
-        return await _named(desktop, backend, split_name(element_id, "elements")[1])
+        return await _named(desktop, backend, split_name(element_id, "elements")[1], parent)
     if selector is None:
         raise MissingField(
             "Neither element_id nor selector is given.", "Give the id that find_elements returned."
@@ -452,8 +486,15 @@ async def _target(
     return await _selected(desktop, backend, parse_selector(selector), parent)
 
 
-async def _named(desktop: Desktop, backend: Backend, element_id: str) -> tuple[Snapshot, Element, Tree]:
+async def _named(
+    desktop: Desktop, backend: Backend, element_id: str, parent: str | None
+) -> tuple[Snapshot, Element, Tree | None]:
     snapshots = desktop.session.snapshots
+    if not desktop.for_model:
+        snapshot, found = await snapshots.resolve(backend, element_id)
+        if await desktop.process(parent) not in (None, snapshot.tree.application):
+            raise ElementNotFound(f"There is no {parent}/elements/{element_id}.")
+        return snapshot, found, None
     application = snapshots.find(element_id)[0].tree.application
     reading = asyncio.ensure_future(read_before(backend, application))
     try:
@@ -467,7 +508,7 @@ async def _selected(
     desktop: Desktop, backend: Backend, selector: Selector, parent: str | None
 ) -> tuple[Snapshot, Element, Tree | None]:
     snapshots = desktop.session.snapshots
-    results = await _search(backend, parent, selector, 0.0)
+    results = await _search(backend, desktop.scope(parent), selector, 0.0)
     found_in = [(snapshots.add(each.tree), each) for each in results if each.matches]
     candidates = [(snapshot, element) for snapshot, each in found_in for element in each.meant]
     candidates = [each for each in candidates if each[1].visible] or candidates
@@ -552,18 +593,22 @@ def _within(result: SearchResult, area: Rect) -> SearchResult:
     )
 
 
-async def _perform(backend: Backend, element: Element, action: str) -> acting.Outcome:
+async def _perform(desktop: Desktop, backend: Backend, element: Element, action: str) -> acting.Outcome:
+    """Programs can also ask for `focus`, which every element has; a refusal is no error for them."""
     offered = list(await backend.accessibility.actions(element.ref))
     named = {_normal(each): each for each in offered}
     wanted = _normal(action)
     aliases = ("click", "press", "activate") if wanted in ("press", "click") else ()
     chosen = next((named[each] for each in (wanted, *aliases) if each in named), None)
+    if chosen is None and not desktop.for_model and wanted == FOCUS:
+        return acting.Outcome("action", await backend.accessibility.focus(element.ref))
     if chosen is None:
         known = f"It offers: {', '.join(offered)}." if offered else "It offers none."
         raise InvalidValue(f"{describe(element)} has no action {action!r}.", known)
-    if not await backend.accessibility.act(element.ref, chosen):
+    done = await backend.accessibility.act(element.ref, chosen)
+    if not done and desktop.for_model:
         raise ToolFailure(f"{describe(element)} refused the action {chosen!r}.", "It may be disabled.")
-    return acting.Outcome("action", None)
+    return acting.Outcome("action", None if done else False)
 
 
 def _normal(action: str) -> str:

@@ -19,8 +19,9 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from toolcrib.bundled.desktop import operations
-from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
 from toolcrib.bundled.desktop.elements.observing import Report
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.pages import Page
 from toolcrib.bundled.desktop.session import DesktopSession
@@ -130,6 +131,14 @@ class Desktop(ABC):
     @abstractmethod
     async def process(self, application: str | None) -> int | None:
         """The id of the application that a parent names; None for all."""
+
+    def scope(self, parent: str | None) -> str | None:
+        """Where elements are looked for; None for the active application."""
+        return parent
+
+    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+        """An element in the shape of this surface, unless it is for a model."""
+        raise NotImplementedError
 
     def check_name(self, name: str, collection: str) -> None:  # noqa: B027
         """Raises if this surface wants a resource name of the collection, and this is none.

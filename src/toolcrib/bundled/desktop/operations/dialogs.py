@@ -6,16 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.pointing import raise_window
 from toolcrib.bundled.desktop.elements.search import search
-from toolcrib.bundled.desktop.failures import InvalidValue
-from toolcrib.bundled.desktop.grpc.names import application_of
-from toolcrib.bundled.desktop.grpc.schema import v1
-from toolcrib.bundled.desktop.grpc.served import ServedDesktop
+from toolcrib.bundled.desktop.failures import InvalidResourceName, InvalidValue
+from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, operation
 from toolcrib.serverkit.context import ToolFailure
 
 DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 30.0, 120.0
@@ -45,42 +42,60 @@ class FileDialog:
         return next((each for each in found if "multi line" not in each.states), None)
 
 
-class FileDialogMethods:
-    def __init__(self, desktop: ServedDesktop) -> None:
-        self._desktop = desktop
-
-    async def automate_open_file_dialog(self, request: Any) -> Any:
-        """One file; several at once cannot be expressed in the field of a dialog."""
-        path = _path(request.file_path, request.default_directory)
-        problem = await self._fill(request, path, overwrite=True)
-        return v1.AutomateOpenFileDialogResponse(
-            success=not problem, selected_paths=[] if problem else [path], error=problem
-        )
-
-    async def automate_save_file_dialog(self, request: Any) -> Any:
-        path = _path(request.file_path, request.default_directory)
-        problem = await self._fill(request, path, overwrite=request.confirm_overwrite)
-        return v1.AutomateSaveFileDialogResponse(
-            success=not problem, saved_path="" if problem else path, error=problem
-        )
-
-    async def _fill(self, request: Any, path: str, *, overwrite: bool) -> str:
-        """Why it failed; empty if the dialog took the path."""
-        application = application_of(request.application, "application")
-        seconds = min(request.timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
-        try:
-            async with self._desktop.turn() as backend, asyncio.timeout(seconds):
-                found = await _enter(backend, application, path)
-                await _wait_until_closed(backend, application, found.dialog, overwrite)
-        except TimeoutError:
-            return f"No file dialog took the path within {seconds:g} s."
-        except ToolFailure as failure:
-            return failure.message
-        return ""
+@dataclass(frozen=True)
+class FileOpened:
+    success: bool
+    selected_paths: list[str]
+    error: str
 
 
-def offer_methods(desktop: ServedDesktop) -> FileDialogMethods:
-    return FileDialogMethods(desktop)
+@dataclass(frozen=True)
+class FileSaved:
+    success: bool
+    saved_path: str
+    error: str
+
+
+@operation("", ACTING)
+async def automate_open_file_dialog(
+    desktop: Desktop, application: str, file_path: str = "", default_directory: str = "", timeout: float = 0.0
+) -> FileOpened:
+    """One file; several at once cannot be expressed in the field of a dialog."""
+    path = _path(file_path, default_directory)
+    problem = await _fill(desktop, application, path, timeout, overwrite=True)
+    return FileOpened(not problem, [] if problem else [path], problem)
+
+
+@operation("", ACTING)
+async def automate_save_file_dialog(
+    desktop: Desktop,
+    application: str,
+    file_path: str = "",
+    default_directory: str = "",
+    timeout: float = 0.0,
+    confirm_overwrite: bool = False,
+) -> FileSaved:
+    path = _path(file_path, default_directory)
+    problem = await _fill(desktop, application, path, timeout, overwrite=confirm_overwrite)
+    return FileSaved(not problem, "" if problem else path, problem)
+
+
+async def _fill(desktop: Desktop, name: str, path: str, timeout: float, *, overwrite: bool) -> str:
+    """Why it failed; empty if the dialog took the path."""
+    application = await desktop.process(name)
+    if application is None:
+        raise InvalidResourceName(f"{name!r} does not name one application.", "Such as applications/17.")
+    seconds = min(timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
+    backend = await desktop.backend()
+    try:
+        async with desktop.observing(application), asyncio.timeout(seconds):
+            found = await _enter(backend, application, path)
+            await _wait_until_closed(backend, application, found.dialog, overwrite)
+    except TimeoutError:
+        return f"No file dialog took the path within {seconds:g} s."
+    except ToolFailure as failure:
+        return failure.message
+    return ""
 
 
 def _path(path: str, folder: str) -> str:
