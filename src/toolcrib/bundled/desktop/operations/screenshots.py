@@ -18,8 +18,8 @@ from toolcrib.bundled.desktop.pictures import (
     read_format,
 )
 from toolcrib.bundled.desktop.resources import window_name
-from toolcrib.bundled.desktop.sight.reading import NoOcr, Reading, shared_reader
-from toolcrib.bundled.desktop.sight.views import (
+from toolcrib.bundled.desktop.vision.reading import NoOcr, Reading, shared_reader
+from toolcrib.bundled.desktop.vision.views import (
     Place,
     Region,
     View,

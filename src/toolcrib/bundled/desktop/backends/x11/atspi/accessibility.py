@@ -32,8 +32,8 @@ from toolcrib.bundled.desktop.backends.x11.atspi.tree import (
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
 from toolcrib.bundled.desktop.changes import Change, Changes
+from toolcrib.bundled.desktop.deadline import slowness
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.patience import slowness
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.tasks import cancel_and_wait
 

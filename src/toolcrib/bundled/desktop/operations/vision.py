@@ -12,13 +12,13 @@ from toolcrib.bundled.desktop.failures import OutOfRange
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.operations.places import find_place
 from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, operation
-from toolcrib.bundled.desktop.sight.decoding import decode_picture
-from toolcrib.bundled.desktop.sight.finding import Method, TextSearch
-from toolcrib.bundled.desktop.sight.image_search import FoundImage
-from toolcrib.bundled.desktop.sight.image_search import find_image as search_image
-from toolcrib.bundled.desktop.sight.text import MatchMode, normalise
-from toolcrib.bundled.desktop.sight.text_search import TextMatch
-from toolcrib.bundled.desktop.sight.views import Region, look, window_at
+from toolcrib.bundled.desktop.vision.decoding import decode_picture
+from toolcrib.bundled.desktop.vision.finding import Method, TextSearch
+from toolcrib.bundled.desktop.vision.image_search import FoundImage
+from toolcrib.bundled.desktop.vision.image_search import find_image as search_image
+from toolcrib.bundled.desktop.vision.text import MatchMode, normalise
+from toolcrib.bundled.desktop.vision.text_search import TextMatch
+from toolcrib.bundled.desktop.vision.views import Region, look, window_at
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
@@ -122,7 +122,7 @@ async def find_image(
 
 
 def _decoded(encoded: str) -> numpy.ndarray:
-    from toolcrib.bundled.desktop.sight.templates import check_template
+    from toolcrib.bundled.desktop.vision.templates import check_template
 
     template = decode_picture(encoded)
     check_template(template)
