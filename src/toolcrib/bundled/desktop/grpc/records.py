@@ -59,6 +59,7 @@ def _set(message: Any, field: Any, value: Any) -> None:
     elif field.is_repeated:
         target.extend(_converted(field, each) for each in value)
     elif field.message_type is not None:
+        target.SetInParent()  # an empty message chooses its field, too
         target.CopyFrom(_converted(field, value))
     else:
         setattr(message, field.name, _converted(field, value))

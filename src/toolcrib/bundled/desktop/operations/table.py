@@ -23,7 +23,7 @@ from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree
 from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.snapshots import Snapshot
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.pages import Page
+from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Image
@@ -146,7 +146,6 @@ class Desktop(ABC):
         An empty name of an application is one: it means all of them.
         """
 
-    @abstractmethod
     def page(
         self,
         items: Sequence[T],
@@ -157,6 +156,8 @@ class Desktop(ABC):
         rpc_default: int = 100,
     ) -> Page[T]:
         """One page of a list; `query` is what makes the list this one. The sizes are for a model and gRPC."""
+        size = default if self.for_model else rpc_default
+        return paginate(items, page_size, page_token, *query, default=size)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from google.longrunning import operations_pb2
 
 from toolcrib.bundled.desktop.backend import (
     Application,
@@ -31,8 +30,8 @@ from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
 from toolcrib.bundled.desktop.changes import Changes
 from toolcrib.bundled.desktop.failures import InvalidValue, NotSupported
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.grpc.messages import rect_of, region_message
-from toolcrib.bundled.desktop.grpc.schema import Duration, types, v1
+from toolcrib.bundled.desktop.grpc.messages import rect_of
+from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.keys import read_modifiers
 from toolcrib.bundled.desktop.resources import application_name
 from toolcrib.serverkit.context import ToolFailure
@@ -46,15 +45,15 @@ FOCUSED = "focused=true"
 LOOKED_AT = 4
 
 
-async def list_all(connection: GrpcConnection, method: str, request: Any, field: str) -> list[Any]:
+async def list_all(connection: GrpcConnection, method: str, field: str, **fields: Any) -> list[Any]:
     """All pages of a list."""
-    request.page_size = PAGE
     found: list[Any] = []
+    token = ""
     for _ in range(MOST_PAGES):
-        response = await connection.call(method, request)
+        response = await connection.call(method, page_size=PAGE, page_token=token, **fields)
         found += getattr(response, field)
-        request.page_token = response.next_page_token
-        if not request.page_token:
+        token = response.next_page_token
+        if not token:
             break
     return found
 
@@ -65,7 +64,7 @@ class RemoteWindows:
         self._names: dict[int, str] = {}
 
     async def list(self) -> Sequence[Window]:
-        listing = list_all(self._connection, "ListWindows", v1.ListWindowsRequest(parent=ALL), "windows")
+        listing = list_all(self._connection, "ListWindows", "windows", parent=ALL)
         messages, focused = await asyncio.gather(listing, self._focused())
         self._names = {window_id(each.name): each.name for each in messages}
         active = await self._active(messages, focused)
@@ -89,8 +88,7 @@ class RemoteWindows:
         return None
 
     async def close(self, window: int) -> bool:
-        name = await self.name_of(window)
-        response = await self._connection.call("CloseWindow", v1.CloseWindowRequest(name=name))
+        response = await self._connection.call("CloseWindow", name=await self.name_of(window))
         return bool(response.success)
 
     async def get(self, window: int) -> Window:
@@ -105,14 +103,13 @@ class RemoteWindows:
         return self._names[window]
 
     async def _change(self, method: str, window: int, **fields: Any) -> Window:
-        request = getattr(v1, f"{method}Request")(name=await self.name_of(window), **fields)
-        return window_from(await self._connection.call(method, request))
+        name = await self.name_of(window)
+        return window_from(await self._connection.call(method, name=name, **fields))
 
     async def _focused(self) -> Sequence[str] | None:
         """The names of the focused windows; None if the server does not know the filter."""
-        request = v1.ListWindowsRequest(parent=ALL, filter=FOCUSED)
         try:
-            response = await self._connection.call("ListWindows", request)
+            response = await self._connection.call("ListWindows", parent=ALL, filter=FOCUSED)
         except RemoteFailure as error:
             if error.code != grpc.StatusCode.INVALID_ARGUMENT:
                 raise
@@ -124,8 +121,7 @@ class RemoteWindows:
             return focused[0] if focused else None
         topmost = sorted(messages, key=lambda each: -each.z_index)[:LOOKED_AT]
         for each in topmost:
-            request = v1.GetWindowStateRequest(name=f"{each.name}/state")
-            if (await self._connection.call("GetWindowState", request)).focused:
+            if (await self._connection.call("GetWindowState", name=f"{each.name}/state")).focused:
                 return str(each.name)
         return None
 
@@ -136,9 +132,7 @@ class RemoteApplications:
         self._windows = windows
 
     async def list(self) -> Sequence[Application]:
-        listed = await list_all(
-            self._connection, "ListApplications", v1.ListApplicationsRequest(), "applications"
-        )
+        listed = await list_all(self._connection, "ListApplications", "applications")
         return [Application(each.pid, each.display_name, each.display_name) for each in listed]
 
     async def open(self, command: Sequence[str], timeout: float) -> Window | None:
@@ -146,8 +140,8 @@ class RemoteApplications:
             raise ToolFailure(
                 "A remote desktop server opens applications without arguments.", "Leave the arguments out."
             )
-        request = v1.OpenApplicationRequest(id=command[0])
-        operation = await self._finish(await self._connection.call("OpenApplication", request), timeout)
+        started = await self._connection.call("OpenApplication", id=command[0])
+        operation = await self._finish(started, timeout)
         if operation is None:
             return None
         opened = v1.OpenApplicationResponse()
@@ -156,8 +150,7 @@ class RemoteApplications:
         return own[-1] if own else None
 
     async def close(self, application: int, *, force: bool) -> None:
-        request = v1.DeleteApplicationRequest(name=application_name(application), force=force)
-        await self._connection.call("DeleteApplication", request)
+        await self._connection.call("DeleteApplication", name=application_name(application), force=force)
 
     async def _finish(self, operation: Any, timeout: float) -> Any | None:
         """The finished operation; None if it takes longer. Raises what it failed with."""
@@ -166,10 +159,9 @@ class RemoteApplications:
             left = deadline - time.monotonic()
             if left <= 0:
                 return None
-            wait = Duration()
-            wait.FromMilliseconds(max(1, int(left * 1000)))
-            request = operations_pb2.WaitOperationRequest(name=operation.name, timeout=wait)
-            operation = await self._connection.call("WaitOperation", request, left + 5)
+            operation = await self._connection.call(
+                "WaitOperation", within=left + 5, name=operation.name, timeout=left
+            )
         if operation.HasField("error"):
             raise operation_failure(operation.error)
         return operation
@@ -180,14 +172,14 @@ class RemoteDisplays:
         self._connection = connection
 
     async def list(self) -> Sequence[Display]:
-        listed = await list_all(self._connection, "ListDisplays", v1.ListDisplaysRequest(), "displays")
+        listed = await list_all(self._connection, "ListDisplays", "displays")
         return [
             Display(each.display_id, each.name, rect_of(each.frame), each.is_main, each.scale or 1.0)
             for each in listed
         ]
 
     async def pointer(self) -> Point:
-        at = await self._connection.call("CaptureCursorPosition", v1.CaptureCursorPositionRequest())
+        at = await self._connection.call("CaptureCursorPosition")
         return Point(round(at.x), round(at.y))
 
 
@@ -229,24 +221,17 @@ class RemoteCapture:
         self._windows = windows
 
     async def screen(self, rect: Rect | None = None) -> Screenshot:
-        png = v1.ImageFormat.IMAGE_FORMAT_PNG
         if rect is None:
-            response = await self._connection.call(
-                "CaptureScreenshot", v1.CaptureScreenshotRequest(format=png)
-            )
+            response = await self._connection.call("CaptureScreenshot", format="png")
             return Screenshot(await in_thread(decode, response.image_data), Point(0, 0))
-        request = v1.CaptureRegionScreenshotRequest(region=region_message(rect), format=png)
-        response = await self._connection.call("CaptureRegionScreenshot", request)
+        response = await self._connection.call("CaptureRegionScreenshot", region=rect, format="png")
         origin = Point(round(response.region.x), round(response.region.y))
         return Screenshot(await in_thread(decode, response.image_data), origin)
 
     async def window(self, window: int) -> Screenshot:
-        request = v1.CaptureWindowScreenshotRequest(
-            window=await self._windows.name_of(window), format=v1.ImageFormat.IMAGE_FORMAT_PNG
-        )
-        response, place = await asyncio.gather(
-            self._connection.call("CaptureWindowScreenshot", request), self._windows.get(window)
-        )
+        name = await self._windows.name_of(window)
+        taking = self._connection.call("CaptureWindowScreenshot", window=name, format="png")
+        response, place = await asyncio.gather(taking, self._windows.get(window))
         return Screenshot(await in_thread(decode, response.image_data), Point(place.rect.x, place.rect.y))
 
 
@@ -265,7 +250,7 @@ class RemoteClipboard:
         self._connection = connection
 
     async def read(self, media_type: str | None = None) -> ClipboardContent | None:
-        response = await self._connection.call("GetClipboard", v1.GetClipboardRequest(name="clipboard"))
+        response = await self._connection.call("GetClipboard", name="clipboard")
         kind = response.content.WhichOneof("content")
         if kind is None:
             return None
@@ -282,15 +267,15 @@ class RemoteClipboard:
 
     async def write(self, contents: Mapping[str, bytes]) -> None:
         if not contents:
-            await self._connection.call("ClearClipboard", v1.ClearClipboardRequest())
+            await self._connection.call("ClearClipboard")
             return
         if len(contents) > 1:
             raise ToolFailure(
                 "A remote desktop server takes one format of the clipboard.", "Write only one of them."
             )
         [(media_type, data)] = contents.items()
-        request = v1.WriteClipboardRequest(content=_content(media_type, data), clear_existing=True)
-        await self._connection.call("WriteClipboard", request)
+        content = _content(media_type, data)
+        await self._connection.call("WriteClipboard", content=content, clear_existing=True)
 
 
 def _same(one: str, other: str) -> bool:
@@ -309,16 +294,14 @@ def _data(content: Any, kind: str) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-def _content(media_type: str, data: bytes) -> Any:
+def _content(media_type: str, data: bytes) -> dict[str, Any]:
     kinds = {_MEDIA[kind]: kind for kind in ("html", "rtf", "image")}
     kind = "text" if media_type.startswith("text/plain") else kinds.get(media_type)
     if kind is None:
         raise ToolFailure(
             f"A remote desktop server cannot take {media_type}.", "Use text, HTML, RTF or a PNG picture."
         )
-    made = v1.ClipboardContent(type=v1.ContentType.Value(f"CONTENT_TYPE_{kind.upper()}"))
-    setattr(made, kind, data if kind in ("rtf", "image") else data.decode("utf-8", "replace"))
-    return made
+    return {"type": kind, kind: data if kind in ("rtf", "image") else data.decode("utf-8", "replace")}
 
 
 TYPING_SPEED = 50
@@ -348,7 +331,7 @@ class RemoteInput:
     ) -> None:
         """Our server checks `owner` at the moment of the click; `unmoved` is checked just before it."""
         await self._check_unmoved(unmoved)
-        click = v1.MouseClick(position=_point(at), click_type=_button(button), click_count=count)
+        click = {"position": at, "click_type": button, "click_count": count}
         await self._send(ALL if owner is None else application_name(owner), click=click)
 
     async def drag(
@@ -361,7 +344,7 @@ class RemoteInput:
         unmoved: Window | None = None,
     ) -> None:
         await self._check_unmoved(unmoved)
-        drag = v1.MouseDrag(start_position=_point(start), end_position=_point(end), button=_button(button))
+        drag = {"start_position": start, "end_position": end, "button": button}
         await self._send(ALL if owner is None else application_name(owner), drag=drag)
 
     async def _check_unmoved(self, window: Window | None) -> None:
@@ -369,15 +352,15 @@ class RemoteInput:
             raise ClickRefused("The window has moved, so nothing was clicked.", "Try again.")
 
     async def move(self, to: Point) -> None:
-        await self._send(ALL, move_mouse=v1.MouseMove(position=_point(to)))
+        await self._send(ALL, move_mouse={"position": to})
 
     async def scroll(self, at: Point, *, down: int = 0, right: int = 0) -> None:
-        await self._send(ALL, scroll=v1.Scroll(position=_point(at), vertical=-down, horizontal=right))
+        await self._send(ALL, scroll={"position": at, "vertical": -down, "horizontal": right})
 
     async def type_text(self, text: str, window: int) -> None:
         if text:
             extra = len(text) / TYPING_SPEED
-            await self._send(await self._owner(window), extra, type_text=v1.TextInput(text=text))
+            await self._send(await self._owner(window), extra, type_text={"text": text})
 
     async def press(self, chord: str, window: int | None, *, times: int = 1) -> None:
         pressed = key_press(chord)
@@ -388,25 +371,25 @@ class RemoteInput:
     async def hold(
         self, *, keys: Sequence[str] = (), button: Button | None = None, at: Point | None = None
     ) -> None:
-        await self._send(ALL, button_down=v1.MouseButtonDown(**_held(keys, button, at)))
+        await self._send(ALL, button_down=_held(keys, button, at))
 
     async def release(
         self, *, keys: Sequence[str] = (), button: Button | None = None, at: Point | None = None
     ) -> None:
         if not keys and button is None:
             return  # the server itself releases what is still held
-        await self._send(ALL, button_up=v1.MouseButtonUp(**_held(keys, button, at)))
+        await self._send(ALL, button_up=_held(keys, button, at))
 
     async def _owner(self, window: int) -> str:
         name = await self._windows.name_of(window)
         return name.rpartition("/windows/")[0]
 
     async def _send(self, parent: str, extra: float = 0.0, **action: Any) -> None:
-        request = v1.CreateInputRequest(parent=parent, input=v1.Input(action=v1.InputAction(**action)))
-        await self._connection.call("CreateInput", request, self._connection.timeout + extra)
+        seconds = self._connection.timeout + extra
+        await self._connection.call("CreateInput", within=seconds, parent=parent, input={"action": action})
 
 
-def key_press(chord: str) -> Any:
+def key_press(chord: str) -> dict[str, Any]:
     """`ctrl+shift+s` as a key with its modifiers; a last `+` is the plus key itself."""
     parts = chord.strip().split("+")
     if len(parts) > 1 and not parts[-1]:
@@ -414,7 +397,7 @@ def key_press(chord: str) -> Any:
     *modifiers, key = (part.strip() for part in parts)
     if not key:
         raise InvalidValue(f"{chord!r} is not a combination of keys.", "Such as enter or ctrl+shift+s.")
-    return v1.KeyPress(key=key, modifiers=_modifiers(modifiers))
+    return {"key": key, "modifiers": _modifiers(modifiers)}
 
 
 def _held(keys: Sequence[str], button: Button | None, at: Point | None) -> dict[str, Any]:
@@ -422,24 +405,15 @@ def _held(keys: Sequence[str], button: Button | None, at: Point | None) -> dict[
         raise NotSupported(
             "A remote desktop server holds keys only together with a button.", "Press them instead."
         )
-    return {"position": _point(at), "button": _button(button), "modifiers": _modifiers(keys)}
+    return {"position": at, "button": button, "modifiers": _modifiers(keys)}
 
 
-def _modifiers(names: Sequence[str]) -> list[int]:
+def _modifiers(names: Sequence[str]) -> list[str]:
     known = read_modifiers(names)
     unknown = [each for each in known if each not in _MODIFIERS]
     if unknown:
         raise NotSupported(f"{unknown[0]} cannot be held on a remote desktop.")
-    return [v1.KeyPress.Modifier.Value(f"MODIFIER_{_MODIFIERS[each]}") for each in known]
-
-
-def _point(point: Point) -> Any:
-    return types.Point(x=point.x, y=point.y)
-
-
-def _button(button: Button) -> int:
-    number: int = v1.MouseClick.ClickType.Value(f"CLICK_TYPE_{button.upper()}")
-    return number
+    return [f"MODIFIER_{_MODIFIERS[each]}" for each in known]
 
 
 class RemoteBackend:
