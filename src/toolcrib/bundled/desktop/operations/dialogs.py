@@ -31,15 +31,15 @@ class FileDialog:
     parts: Sequence[Element]
 
     def button(self, names: Sequence[str]) -> Element | None:
-        buttons = [each for each in self.parts if each.role == "push button"]
-        named = {each.name.casefold().replace("_", "").strip(): each for each in buttons}
+        buttons = [element for element in self.parts if element.role == "push button"]
+        named = {button.name.casefold().replace("_", "").strip(): button for button in buttons}
         return next((named[name] for name in names if name in named), None)
 
     @property
     def field(self) -> Element | None:
         """Where a path is typed."""
-        found = [each for each in self.parts if each.role in FIELDS and "editable" in each.states]
-        return next((each for each in found if "multi line" not in each.states), None)
+        found = [element for element in self.parts if element.role in FIELDS and "editable" in element.states]
+        return next((field for field in found if "multi line" not in field.states), None)
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ async def _confirm(backend: Backend, application: int, found: FileDialog) -> Non
 async def _wait_until_closed(backend: Backend, application: int, dialog: Element, overwrite: bool) -> None:
     while True:
         left = await _dialogs(backend, application)
-        if all(each.dialog.ref != dialog.ref for each in left):
+        if all(other.dialog.ref != dialog.ref for other in left):
             return
-        question = next((each for each in left if each.button(OVERWRITING)), None)
+        question = next((other for other in left if other.button(OVERWRITING)), None)
         if question is not None:
             if not overwrite:
                 await backend.input.press("escape", None)
@@ -160,9 +160,11 @@ async def _dialogs(backend: Backend, application: int) -> list[FileDialog]:
             owners[element.ref] = owners[element.parent]
         elif element.role in DIALOGS:
             owners[element.ref] = element.ref
-    visible = {each.ref: each for each in result.matches if each.visible}
+    visible = {element.ref: element for element in result.matches if element.visible}
     return [
-        FileDialog(visible[dialog], [each for each in visible.values() if owners.get(each.ref) == dialog])
+        FileDialog(
+            visible[dialog], [element for element in visible.values() if owners.get(element.ref) == dialog]
+        )
         for dialog in dict.fromkeys(owners.values())
         if dialog in visible
     ]

@@ -114,7 +114,7 @@ async def find_elements(
     wanted = parse_selector(selector) if selector is not None else None
     results = await _search(backend, parent, wanted, min(max(0.0, wait), LONGEST_WAIT))
     if visible_only:
-        results = [_keep(each, lambda element: element.visible) for each in results]
+        results = [_keep(result, lambda element: element.visible) for result in results]
     hint = await _why_few(results, waited=wait > 0)
     return _first_page(desktop, results, page_size, max_tokens, outline=wanted is None, hint=hint)
 
@@ -142,7 +142,7 @@ async def find_region_elements(
         raise InvalidValue("The region is empty.", "Give a width and a height above 0.")
     wanted = parse_selector(selector) if selector is not None else None
     owner = parent if parent is not None else await _owner_at(backend, area.centre)
-    results = [_within(each, area) for each in await _search(backend, owner, wanted, 0.0)]
+    results = [_within(result, area) for result in await _search(backend, owner, wanted, 0.0)]
     return _first_page(desktop, results, page_size, max_tokens, outline=False)
 
 
@@ -291,16 +291,16 @@ async def _selected(
 ) -> tuple[Snapshot, Element, Tree | None]:
     snapshots = desktop.session.snapshots
     results = await _search(backend, desktop.scope(parent), selector, 0.0)
-    found_in = [(snapshots.add(each.tree), each) for each in results if each.matches]
-    candidates = [(snapshot, element) for snapshot, each in found_in for element in each.meant]
-    candidates = [each for each in candidates if each[1].visible] or candidates
+    found_in = [(snapshots.add(result.tree), result) for result in results if result.matches]
+    candidates = [(snapshot, element) for snapshot, result in found_in for element in result.meant]
+    candidates = [candidate for candidate in candidates if candidate[1].visible] or candidates
     if len(candidates) == 1:
         snapshot, element = candidates[0]
         return snapshot, element, None if selector.needs_places else snapshot.tree
     problem = f"{len(candidates) or 'No'} elements match the selector, so nothing was done."
     choices = "\n".join(
-        f"{line(each, snapshot.id_of(each))}{_in_window(snapshot.tree, each)}"
-        for snapshot, each in candidates[:10]
+        f"{line(element, snapshot.id_of(element))}{_in_window(snapshot.tree, element)}"
+        for snapshot, element in candidates[:10]
     )
     if choices:
         raise AmbiguousElement(problem, f"Give the id of one of these:\n{choices}")
@@ -357,12 +357,14 @@ async def _owner_at(backend: Backend, point: Point) -> str | None:
 
 
 def _keep(result: SearchResult, wanted: Callable[[Element], bool]) -> SearchResult:
-    return dataclasses.replace(result, matches=tuple(each for each in result.matches if wanted(each)))
+    return dataclasses.replace(
+        result, matches=tuple(element for element in result.matches if wanted(element))
+    )
 
 
 def _in_window(tree: Tree, element: Element) -> str:
     top = windows_of_elements(tree).get(element.ref)
-    name = next((each.name for each in tree.elements if each.ref == top), "")
+    name = next((element.name for element in tree.elements if element.ref == top), "")
     return f" in {name[:MAX_TITLE]!r}" if name and top != element.ref else ""
 
 
@@ -371,17 +373,19 @@ def _within(result: SearchResult, area: Rect) -> SearchResult:
     mattering = {node.element.ref for node in reduce(result.tree.elements)}
     return _keep(
         result,
-        lambda each: each.rect is not None and each.ref in mattering and area.contains(each.rect.centre),
+        lambda element: (
+            element.rect is not None and element.ref in mattering and area.contains(element.rect.centre)
+        ),
     )
 
 
 async def _perform(desktop: Desktop, backend: Backend, element: Element, action: str) -> acting.Outcome:
     """Programs can also ask for `focus`, which every element has; a refusal is no error for them."""
     offered = list(await backend.accessibility.actions(element.ref))
-    named = {_normal(each): each for each in offered}
+    named = {_normal(name): name for name in offered}
     wanted = _normal(action)
     aliases = ("click", "press", "activate") if wanted in ("press", "click") else ()
-    chosen = next((named[each] for each in (wanted, *aliases) if each in named), None)
+    chosen = next((named[name] for name in (wanted, *aliases) if name in named), None)
     if chosen is None and not desktop.for_model and wanted == FOCUS:
         return acting.Outcome("action", await backend.accessibility.focus(element.ref))
     if chosen is None:

@@ -184,7 +184,9 @@ class Operation:
     def required(self) -> frozenset[str]:
         """The parameters without a default."""
         parameters = inspect.signature(self.function).parameters.items()
-        return frozenset(name for name, each in parameters if each.default is inspect.Parameter.empty)
+        return frozenset(
+            name for name, parameter in parameters if parameter.default is inspect.Parameter.empty
+        )
 
     @cached_property
     def result(self) -> Any:

@@ -140,7 +140,7 @@ def _text_answer(
     kept: dict[int, Snapshot] = {}
     shown = [_text_data(match, snapshots, kept) for match in matches[:limit]]
     data = TextMatches(bool(matches), len(matches), "screen", shown, search.searched, search.complete)
-    lines = [_text_line(each) for each in shown]
+    lines = [_text_line(match) for match in shown]
     if not shown:
         lines.append(f"{search.text!r} was not found by {' and '.join(search.searched)}.")
     if len(matches) > limit:
@@ -187,9 +187,9 @@ def _text_line(match: TextMatchData) -> str:
 def _image_answer(found: Sequence[FoundImage], windows: Sequence[Window]) -> Reply[ImageMatches]:
     shown = [_image_data(match, windows) for match in found]
     lines = [
-        f"At {each.x},{each.y} ({each.confidence:g})"
-        + (f" covered: focus window {each.window} before you click" if each.covered else "")
-        for each in shown
+        f"At {match.x},{match.y} ({match.confidence:g})"
+        + (f" covered: focus window {match.window} before you click" if match.covered else "")
+        for match in shown
     ]
     data = ImageMatches(bool(shown), len(shown), "screen", shown)
     return Reply(data, "\n".join(lines) or "The picture was not found.")

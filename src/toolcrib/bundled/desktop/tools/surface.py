@@ -99,7 +99,7 @@ def offer_operation(offer: Offer, session: DesktopSession, operation: Operation)
 
 def _defaults(operation: Operation) -> dict[str, Any]:
     signature = inspect.signature(operation.function)
-    return {name: each.default for name, each in signature.parameters.items()}
+    return {name: parameter.default for name, parameter in signature.parameters.items()}
 
 
 def _shown(reply: Reply[Any], read_mask: str) -> Any:
