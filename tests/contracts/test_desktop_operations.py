@@ -12,8 +12,7 @@ from toolcrib.bundled.desktop import create
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.schema import service, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.grpc.service import by_hand, snake_case
-from toolcrib.bundled.desktop.grpc.surface import method_of
+from toolcrib.bundled.desktop.grpc.service import by_hand, method_of, snake_case
 from toolcrib.bundled.desktop.operations.table import KEEPING, Desktop, Operation, Reply, groups, operation
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.bundled.desktop.tools.offer import Offer

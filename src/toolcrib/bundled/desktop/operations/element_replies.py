@@ -1,4 +1,4 @@
-"""Elements as data and text of a reply, and lists of them in pages."""
+"""Elements as a model sees them: lists in pages of limited length, and what an action did."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shorten, shown_states
 from toolcrib.bundled.desktop.elements.search import SearchResult
 from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots, describe
-from toolcrib.bundled.desktop.failures import InvalidPageToken
-from toolcrib.bundled.desktop.operations.table import Bounds, Reply, with_changes
+from toolcrib.bundled.desktop.failures import (
+    InvalidPageToken,
+)
+from toolcrib.bundled.desktop.operations.table import (
+    Bounds,
+    Reply,
+    with_changes,
+)
 from toolcrib.bundled.desktop.pages import checked_size, make_token, read_token
 
 MAX_TEXT = 500
-MAX_TITLE = 80
+SHOWN_TITLE = 80
 SMALLEST_BUDGET, LARGEST_BUDGET = 100, 20_000
 """Tokens of one reply."""
 KEPT = 8
@@ -103,14 +109,14 @@ def make_listing(
     entries: list[tuple[Element, str, int]] = []
     blocked: dict[str, str] = {}
     for result in results:
-        found = _outlined(result) if outline else [(each, 0) for each in result.matches]
+        found = _outlined(result) if outline else [(element, 0) for element in result.matches]
         if found:  # a snapshot without ids would only push out an older one
             snapshot = snapshots.add(result.tree)
             entries += [(element, snapshot.id_of(element), depth) for element, depth in found]
             blocked |= {
-                snapshot.id_of(each): result.blocked[each.ref]
-                for each, _ in found
-                if each.ref in result.blocked and not (outline and each.parent in result.blocked)
+                snapshot.id_of(element): result.blocked[element.ref]
+                for element, _ in found
+                if element.ref in result.blocked and not (outline and element.parent in result.blocked)
             }
     only = results[0].tree.application if len(results) == 1 else None
     searched = sum(len(result.tree.elements) for result in results)
@@ -119,7 +125,7 @@ def make_listing(
 
 
 def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
-    texts = {each.ref: each for each in result.matches}
+    texts = {element.ref: element for element in result.matches}
     return [(texts.get(node.element.ref, node.element), node.depth) for node in reduce(result.tree.elements)]
 
 
@@ -128,8 +134,8 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
     rest = listing.entries[start:]
     wanted = rest[: checked_size(page_size, len(rest) or 1)]
     candidates = (
-        " " * min(depth, MAX_INDENT) + line(each, name) + _blocked(listing, name)
-        for each, name, depth in wanted
+        " " * min(depth, MAX_INDENT) + line(element, name) + _blocked(listing, name)
+        for element, name, depth in wanted
     )
     lines = fit(candidates, min(max(budget, SMALLEST_BUDGET), LARGEST_BUDGET))
     more = len(rest) - len(lines)
@@ -137,7 +143,7 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
     data = ElementList(
         application=listing.application,
         space="screen",
-        elements=[element_data(each, name) for each, name, _ in wanted[: len(lines)]],
+        elements=[element_data(element, name) for element, name, _ in wanted[: len(lines)]],
         more=more,
         next_page_token=token,
         complete=listing.complete,
@@ -197,16 +203,16 @@ def _where_keys_go(element: Element, application: int, report: Report) -> str:
     """Nothing if it is the element or something in it."""
     if report.active is None:
         return "No window has the focus now."
-    title = f"the window {report.active.title[:MAX_TITLE]!r}"
+    title = f"the window {report.active.title[:SHOWN_TITLE]!r}"
     elements = report.after.elements if report.after is not None else ()
     # The last is the innermost; Qt also calls the chosen tab focused.
-    focused = [each for each in reversed(elements) if "focused" in each.states]
+    focused = [candidate for candidate in reversed(elements) if "focused" in candidate.states]
     if report.active.application != application or not focused:
         return f"Keys go to {title}."
-    parents = {each.ref: each.parent for each in elements}
-    if any(_is_inside(each.ref, element.ref, parents) for each in focused):
+    parents = {candidate.ref: candidate.parent for candidate in elements}
+    if any(_is_inside(candidate.ref, element.ref, parents) for candidate in focused):
         return ""
-    named = next((each for each in focused if each.role != "page tab"), focused[0])
+    named = next((candidate for candidate in focused if candidate.role != "page tab"), focused[0])
     return f"Keys go to {describe(named)} in {title}."
 
 

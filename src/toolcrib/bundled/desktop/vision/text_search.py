@@ -11,9 +11,9 @@ from toolcrib.bundled.desktop.backend import Backend, Element, Tree, Window
 from toolcrib.bundled.desktop.elements.search import SearchResult, search
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.sight.reading import TextReader
-from toolcrib.bundled.desktop.sight.text import MatchMode, contains, find_phrases, find_ranges, normalise
-from toolcrib.bundled.desktop.sight.views import View, crop, look_at_window, window_at
+from toolcrib.bundled.desktop.vision.reading import TextReader
+from toolcrib.bundled.desktop.vision.text import MatchMode, contains, find_phrases, find_ranges, normalise
+from toolcrib.bundled.desktop.vision.views import View, crop, look_at_window, window_at
 
 Source = Literal["accessibility", "ocr"]
 TITLE_ROLES = frozenset(

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.sight.engine import EngineReading
-from toolcrib.bundled.desktop.sight.language_data import (
+from toolcrib.bundled.desktop.vision.engine import EngineReading
+from toolcrib.bundled.desktop.vision.language_data import (
     data_folder,
     installed_languages,
     package_hint,
 )
-from toolcrib.bundled.desktop.sight.text import Word
+from toolcrib.bundled.desktop.vision.text import Word
 
 if TYPE_CHECKING:
     import numpy
 
-    from toolcrib.bundled.desktop.sight.preparation import Band
+    from toolcrib.bundled.desktop.vision.preparation import Band
 
 LOWEST_CONFIDENCE = 0.3
 """Icons are read as words with less."""
@@ -59,7 +59,7 @@ class TesseractEngine:
         return Problem(f"OCR has no data for the language {language!r}.", package_hint(language))
 
     def read(self, pixels: numpy.ndarray, languages: Sequence[str], timeout: float) -> EngineReading:
-        from toolcrib.bundled.desktop.sight.preparation import even_ground, find_ink, split, text_scale
+        from toolcrib.bundled.desktop.vision.preparation import even_ground, find_ink, split, text_scale
 
         deadline = time.monotonic() + timeout
         grey = even_ground(pixels)
@@ -75,7 +75,7 @@ class TesseractEngine:
         return EngineReading(tuple(words), all(part.complete for part in parts))
 
     def _read_band(self, band: Band, scale: float, languages: str, deadline: float) -> EngineReading:
-        from toolcrib.bundled.desktop.sight.preparation import enlarge
+        from toolcrib.bundled.desktop.vision.preparation import enlarge
 
         pixels = enlarge(band.pixels, scale)
         height, width = pixels.shape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.bundled.desktop.backend import Window
 from toolcrib.bundled.desktop.geometry import PictureSpace, Rect
-from toolcrib.bundled.desktop.sight.views import View
+from toolcrib.bundled.desktop.vision.views import View
 
 if TYPE_CHECKING:
     import numpy
@@ -41,7 +41,7 @@ def _find(
     view: View, template: numpy.ndarray, threshold: float, limit: int, scale: float
 ) -> list[FoundImage]:
     from toolcrib.bundled.desktop.pictures import scaled
-    from toolcrib.bundled.desktop.sight.templates import find_template
+    from toolcrib.bundled.desktop.vision.templates import find_template
 
     pixels = scaled(view.screenshot.pixels, scale)
     space = PictureSpace(view.screenshot.origin, scale)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from toolcrib.bundled.desktop.patience import COUNTED, Deadline, PatientTimeout, slowness, wait_until
+from toolcrib.bundled.desktop.deadline import COUNTED, Deadline, PatientTimeout, slowness, wait_until
 
 
 async def test_a_wait_ends_at_its_deadline() -> None:

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.bundled.desktop.backend import Problem
-from toolcrib.bundled.desktop.sight import engines
-from toolcrib.bundled.desktop.sight.text import Word
+from toolcrib.bundled.desktop.vision import engines
+from toolcrib.bundled.desktop.vision.text import Word
 
 if TYPE_CHECKING:
     import numpy

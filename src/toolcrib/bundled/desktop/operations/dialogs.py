@@ -6,16 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.pointing import raise_window
 from toolcrib.bundled.desktop.elements.search import search
-from toolcrib.bundled.desktop.failures import InvalidValue
-from toolcrib.bundled.desktop.grpc.names import application_of
-from toolcrib.bundled.desktop.grpc.schema import v1
-from toolcrib.bundled.desktop.grpc.served import ServedDesktop
+from toolcrib.bundled.desktop.failures import InvalidResourceName, InvalidValue
+from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, operation
 from toolcrib.serverkit.context import ToolFailure
 
 DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 30.0, 120.0
@@ -34,53 +31,71 @@ class FileDialog:
     parts: Sequence[Element]
 
     def button(self, names: Sequence[str]) -> Element | None:
-        buttons = [each for each in self.parts if each.role == "push button"]
-        named = {each.name.casefold().replace("_", "").strip(): each for each in buttons}
+        buttons = [element for element in self.parts if element.role == "push button"]
+        named = {button.name.casefold().replace("_", "").strip(): button for button in buttons}
         return next((named[name] for name in names if name in named), None)
 
     @property
     def field(self) -> Element | None:
         """Where a path is typed."""
-        found = [each for each in self.parts if each.role in FIELDS and "editable" in each.states]
-        return next((each for each in found if "multi line" not in each.states), None)
+        found = [element for element in self.parts if element.role in FIELDS and "editable" in element.states]
+        return next((field for field in found if "multi line" not in field.states), None)
 
 
-class FileDialogMethods:
-    def __init__(self, desktop: ServedDesktop) -> None:
-        self._desktop = desktop
-
-    async def automate_open_file_dialog(self, request: Any) -> Any:
-        """One file; several at once cannot be expressed in the field of a dialog."""
-        path = _path(request.file_path, request.default_directory)
-        problem = await self._fill(request, path, overwrite=True)
-        return v1.AutomateOpenFileDialogResponse(
-            success=not problem, selected_paths=[] if problem else [path], error=problem
-        )
-
-    async def automate_save_file_dialog(self, request: Any) -> Any:
-        path = _path(request.file_path, request.default_directory)
-        problem = await self._fill(request, path, overwrite=request.confirm_overwrite)
-        return v1.AutomateSaveFileDialogResponse(
-            success=not problem, saved_path="" if problem else path, error=problem
-        )
-
-    async def _fill(self, request: Any, path: str, *, overwrite: bool) -> str:
-        """Why it failed; empty if the dialog took the path."""
-        application = application_of(request.application, "application")
-        seconds = min(request.timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
-        try:
-            async with self._desktop.turn() as backend, asyncio.timeout(seconds):
-                found = await _enter(backend, application, path)
-                await _wait_until_closed(backend, application, found.dialog, overwrite)
-        except TimeoutError:
-            return f"No file dialog took the path within {seconds:g} s."
-        except ToolFailure as failure:
-            return failure.message
-        return ""
+@dataclass(frozen=True)
+class FileOpened:
+    success: bool
+    selected_paths: list[str]
+    error: str
 
 
-def offer_methods(desktop: ServedDesktop) -> FileDialogMethods:
-    return FileDialogMethods(desktop)
+@dataclass(frozen=True)
+class FileSaved:
+    success: bool
+    saved_path: str
+    error: str
+
+
+@operation("", ACTING)
+async def automate_open_file_dialog(
+    desktop: Desktop, application: str, file_path: str = "", default_directory: str = "", timeout: float = 0.0
+) -> FileOpened:
+    """One file; several at once cannot be expressed in the field of a dialog."""
+    path = _path(file_path, default_directory)
+    problem = await _fill(desktop, application, path, timeout, overwrite=True)
+    return FileOpened(not problem, [] if problem else [path], problem)
+
+
+@operation("", ACTING)
+async def automate_save_file_dialog(
+    desktop: Desktop,
+    application: str,
+    file_path: str = "",
+    default_directory: str = "",
+    timeout: float = 0.0,
+    confirm_overwrite: bool = False,
+) -> FileSaved:
+    path = _path(file_path, default_directory)
+    problem = await _fill(desktop, application, path, timeout, overwrite=confirm_overwrite)
+    return FileSaved(not problem, "" if problem else path, problem)
+
+
+async def _fill(desktop: Desktop, name: str, path: str, timeout: float, *, overwrite: bool) -> str:
+    """Why it failed; empty if the dialog took the path."""
+    application = await desktop.process(name)
+    if application is None:
+        raise InvalidResourceName(f"{name!r} does not name one application.", "Such as applications/17.")
+    seconds = min(timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
+    backend = await desktop.backend()
+    try:
+        async with desktop.observing(application), asyncio.timeout(seconds):
+            found = await _enter(backend, application, path)
+            await _wait_until_closed(backend, application, found.dialog, overwrite)
+    except TimeoutError:
+        return f"No file dialog took the path within {seconds:g} s."
+    except ToolFailure as failure:
+        return failure.message
+    return ""
 
 
 def _path(path: str, folder: str) -> str:
@@ -123,9 +138,9 @@ async def _confirm(backend: Backend, application: int, found: FileDialog) -> Non
 async def _wait_until_closed(backend: Backend, application: int, dialog: Element, overwrite: bool) -> None:
     while True:
         left = await _dialogs(backend, application)
-        if all(each.dialog.ref != dialog.ref for each in left):
+        if all(other.dialog.ref != dialog.ref for other in left):
             return
-        question = next((each for each in left if each.button(OVERWRITING)), None)
+        question = next((other for other in left if other.button(OVERWRITING)), None)
         if question is not None:
             if not overwrite:
                 await backend.input.press("escape", None)
@@ -145,9 +160,11 @@ async def _dialogs(backend: Backend, application: int) -> list[FileDialog]:
             owners[element.ref] = owners[element.parent]
         elif element.role in DIALOGS:
             owners[element.ref] = element.ref
-    visible = {each.ref: each for each in result.matches if each.visible}
+    visible = {element.ref: element for element in result.matches if element.visible}
     return [
-        FileDialog(visible[dialog], [each for each in visible.values() if owners.get(each.ref) == dialog])
+        FileDialog(
+            visible[dialog], [element for element in visible.values() if owners.get(element.ref) == dialog]
+        )
         for dialog in dict.fromkeys(owners.values())
         if dialog in visible
     ]

@@ -12,13 +12,13 @@ from toolcrib.bundled.desktop.failures import OutOfRange
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.operations.places import find_place
 from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, operation
-from toolcrib.bundled.desktop.sight.decoding import decode_picture
-from toolcrib.bundled.desktop.sight.finding import Method, TextSearch
-from toolcrib.bundled.desktop.sight.image_search import FoundImage
-from toolcrib.bundled.desktop.sight.image_search import find_image as search_image
-from toolcrib.bundled.desktop.sight.text import MatchMode, normalise
-from toolcrib.bundled.desktop.sight.text_search import TextMatch
-from toolcrib.bundled.desktop.sight.views import Region, look, window_at
+from toolcrib.bundled.desktop.vision.decoding import decode_picture
+from toolcrib.bundled.desktop.vision.finding import Method, TextSearch
+from toolcrib.bundled.desktop.vision.image_search import FoundImage
+from toolcrib.bundled.desktop.vision.image_search import find_image as search_image
+from toolcrib.bundled.desktop.vision.text import MatchMode, normalise
+from toolcrib.bundled.desktop.vision.text_search import TextMatch
+from toolcrib.bundled.desktop.vision.views import Region, look, window_at
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
@@ -122,7 +122,7 @@ async def find_image(
 
 
 def _decoded(encoded: str) -> numpy.ndarray:
-    from toolcrib.bundled.desktop.sight.templates import check_template
+    from toolcrib.bundled.desktop.vision.templates import check_template
 
     template = decode_picture(encoded)
     check_template(template)
@@ -140,7 +140,7 @@ def _text_answer(
     kept: dict[int, Snapshot] = {}
     shown = [_text_data(match, snapshots, kept) for match in matches[:limit]]
     data = TextMatches(bool(matches), len(matches), "screen", shown, search.searched, search.complete)
-    lines = [_text_line(each) for each in shown]
+    lines = [_text_line(match) for match in shown]
     if not shown:
         lines.append(f"{search.text!r} was not found by {' and '.join(search.searched)}.")
     if len(matches) > limit:
@@ -187,9 +187,9 @@ def _text_line(match: TextMatchData) -> str:
 def _image_answer(found: Sequence[FoundImage], windows: Sequence[Window]) -> Reply[ImageMatches]:
     shown = [_image_data(match, windows) for match in found]
     lines = [
-        f"At {each.x},{each.y} ({each.confidence:g})"
-        + (f" covered: focus window {each.window} before you click" if each.covered else "")
-        for each in shown
+        f"At {match.x},{match.y} ({match.confidence:g})"
+        + (f" covered: focus window {match.window} before you click" if match.covered else "")
+        for match in shown
     ]
     data = ImageMatches(bool(shown), len(shown), "screen", shown)
     return Reply(data, "\n".join(lines) or "The picture was not found.")

@@ -18,7 +18,7 @@ import cv2
 import numpy
 
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.sight.decoding import InvalidPicture
+from toolcrib.bundled.desktop.vision.decoding import InvalidPicture
 
 SMALLEST_SIDE = 4
 SMALLEST_HALVED = 12

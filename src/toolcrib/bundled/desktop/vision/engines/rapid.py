@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.sight.engine import EngineReading
-from toolcrib.bundled.desktop.sight.text import Word
+from toolcrib.bundled.desktop.vision.engine import EngineReading
+from toolcrib.bundled.desktop.vision.text import Word
 
 if TYPE_CHECKING:
     import numpy

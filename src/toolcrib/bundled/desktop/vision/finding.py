@@ -9,9 +9,9 @@ from typing import Literal
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.pictures import Pictures
-from toolcrib.bundled.desktop.sight.reading import NoOcr, shared_reader
-from toolcrib.bundled.desktop.sight.text import MatchMode
-from toolcrib.bundled.desktop.sight.text_search import (
+from toolcrib.bundled.desktop.vision.reading import NoOcr, shared_reader
+from toolcrib.bundled.desktop.vision.text import MatchMode
+from toolcrib.bundled.desktop.vision.text_search import (
     TextMatch,
     arrange,
     find_in_elements,
@@ -19,7 +19,7 @@ from toolcrib.bundled.desktop.sight.text_search import (
     locate_within,
     merge,
 )
-from toolcrib.bundled.desktop.sight.views import Place, look, region_rect, shown_windows, window_at
+from toolcrib.bundled.desktop.vision.views import Place, look, region_rect, shown_windows, window_at
 
 Method = Literal["auto", "accessibility", "ocr", "both"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from toolcrib.bundled.desktop.sight.engine import EngineReading, OcrEngine, all_engines
-from toolcrib.bundled.desktop.sight.language_data import parse_languages
-from toolcrib.bundled.desktop.sight.text import TextLine, group_lines
+from toolcrib.bundled.desktop.vision.engine import EngineReading, OcrEngine, all_engines
+from toolcrib.bundled.desktop.vision.language_data import parse_languages
+from toolcrib.bundled.desktop.vision.text import TextLine, group_lines
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
