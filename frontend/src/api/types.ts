@@ -7,7 +7,7 @@ export interface AccountAdded {
   identity: string;
 }
 
-/** What a form asks for. */
+/** What a form or a command asks for. */
 export interface AccountFieldShown {
   key: string;
   label: string;
@@ -218,7 +218,7 @@ export interface BeganEvent {
   model: string;
 }
 
-/** A stored rule that cannot be used. */
+/** A stored rule that is invalid or contradicts its examples. */
 export interface BrokenRule {
   id: string;
   rule: string;
@@ -519,7 +519,7 @@ export interface CatalogServer {
   needs_choice: boolean;
 }
 
-/** A variable that a server of the catalog needs. */
+/** An environment variable of a server. */
 export interface CatalogVariable {
   name: string;
   about: string;
@@ -1138,7 +1138,7 @@ export interface ImportQuestion {
   id: string;
   text: string;
   secret: boolean;
-  default: string | null;
+  default: string;
   choices: string[];
   required: boolean;
   multiple: boolean;
@@ -2455,7 +2455,7 @@ export interface SetupShown {
   log: string[];
 }
 
-/** One step; `ms` is its duration, once it has ended. */
+/** One step; `ms` is its duration once it has ended. */
 export interface SetupStepShown {
   key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "ready" | "review";
   state: "wait" | "work" | "done" | "fail";
@@ -2658,7 +2658,7 @@ export interface TokenUsage {
   written?: number;
 }
 
-/** Calls of one tool since the host started; durations in milliseconds. */
+/** Calls of one tool, by public name, since the host started. */
 export interface ToolCalls {
   name: string;
   total: number;
@@ -2810,7 +2810,7 @@ export interface TrialRemedy {
 
 /** One step of a test; the test ends at the first step that fails. */
 export interface TrialStep {
-  name: "resolve" | "spawn" | "connect" | "handshake" | "list";
+  name: "resolve" | "spawn" | "connect" | "handshake" | "list" | "ready";
   ok: boolean;
   ms: number;
   detail: string;

@@ -13,7 +13,7 @@ from toolcrib.errors import UsageError
 from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.accounts import AccountFieldShown, AccountProviderShown
+    from toolcrib.operations.client import AccountField, AccountProviderShown
 
 LARGEST = 64 * 1024
 CLIENT_FILE = "client_file"
@@ -73,7 +73,7 @@ def _asked(provider: AccountProviderShown, values: Mapping[str, str], *, replace
     return answers
 
 
-def _ask(field: AccountFieldShown) -> str:
+def _ask(field: AccountField) -> str:
     question = f"{field['label']} ({field['help'].rstrip('.')})" if field["help"] else field["label"]
     if field["secret"]:
         return ask_unseen(question)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,9 +14,10 @@ from toolcrib.config.tokens import fits
 from toolcrib.errors import ToolcribError
 from toolcrib.features.clients.files.file_changes import client_states
 from toolcrib.features.clients.files.gateway import Address, Program
+from toolcrib.schema.json_values import to_json
 
 if TYPE_CHECKING:
-    from toolcrib.features.clients.files.file_changes import ClientState
+    from toolcrib.features.clients.files.file_changes import KnownClient
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -25,18 +25,16 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 def show_clients(surface: Surface) -> None:
     """List the clients: which are installed, and which are connected."""
     states = client_states()
-    if surface.answer(
-        [{**asdict(state), "file": str(state.file), "names": list(state.names)} for state in states]
-    ):
+    if surface.answer(to_json(states)):
         return
-    rows = [[state.client, _yes(state.found), _connected(state), str(state.file)] for state in states]
+    rows = [[state.client, _yes(state.found), _connected(state), state.file] for state in states]
     show_table(["CLIENT", "INSTALLED", "CONNECTED", "FILE"], rows, colour=_colour)
     for state in states:
         if state.problem:
             label("warning:", "yellow", state.problem)
 
 
-def _connected(state: ClientState) -> str:
+def _connected(state: KnownClient) -> str:
     if state.connected is None:
         return "unreadable"
     names = [name for name in state.names if name != "toolcrib"]

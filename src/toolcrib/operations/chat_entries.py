@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolcrib.chats.replay import StoredEntry
 from toolcrib.host import Host
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.store.chat_rows import ChatRow
 from toolcrib.store.reading import beside_loop
 

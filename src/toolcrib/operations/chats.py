@@ -34,8 +34,8 @@ from toolcrib.operations.results.chats import (
     RunningTurn,
 )
 from toolcrib.operations.results.models import ChatClosed, ChatInfo, ChatWhole
-from toolcrib.operations.results.times import moment
 from toolcrib.operations.turns import default_project
+from toolcrib.schema.json_values import moment
 from toolcrib.store.chat_rows import ChatStanding
 from toolcrib.store.reading import beside_loop
 

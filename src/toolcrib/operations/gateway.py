@@ -23,6 +23,7 @@ from toolcrib.errors import NoHost, UsageError
 from toolcrib.features.clients.files.client import McpClient, find_client, snippet
 from toolcrib.features.clients.files.file_changes import (
     Change,
+    KnownClient,
     client_states,
     plan_connection,
     plan_removal,
@@ -47,13 +48,12 @@ from toolcrib.operations.results.gateway import (
     ClientChanged,
     ClientEntry,
     EntryForm,
-    KnownClient,
     ProfileRemoved,
     ProfileShown,
     ViewUse,
     profile_json,
 )
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection
 
@@ -167,19 +167,7 @@ def _use(name: str, used: tuple[int, int] | None) -> ViewUse:
 @operation(page=True)
 async def clients(host: Host) -> list[KnownClient]:
     """List the MCP clients that can be connected, those found here, and those already connected."""
-    states = await asyncio.to_thread(client_states)
-    return [
-        {
-            "client": state.client,
-            "title": state.title,
-            "file": str(state.file),
-            "found": state.found,
-            "connected": state.connected,
-            "names": list(state.names),
-            "problem": state.problem,
-        }
-        for state in states
-    ]
+    return await asyncio.to_thread(client_states)
 
 
 class ClientParams(OperationParams):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,7 +34,6 @@ from toolcrib.operations.results.imports import (
     FoundSource,
     ImportPlan,
     ImportPlanned,
-    ImportQuestion,
     ImportSource,
 )
 
@@ -227,7 +226,7 @@ def planned_json(server: PlannedImport) -> ImportPlanned:
         "entry": dict(server.entry),
         "secrets": sorted(server.secrets),
         "waiting": list(server.waiting),
-        "questions": [cast("ImportQuestion", question.as_json()) for question in server.questions],
+        "questions": list(server.questions),
         "notes": list(server.notes),
         "remarks": list(server.remarks),
         "install": server.install,

@@ -37,8 +37,8 @@ from toolcrib.operations.operation import (
 )
 from toolcrib.operations.results.chats import CallStopped, TurnStarted, TurnStopped
 from toolcrib.operations.results.models import Answered, AnswerEvent
-from toolcrib.operations.results.times import moment
 from toolcrib.schema.approvals import Mode
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.messages import Image
 
 

@@ -10,17 +10,32 @@ from types import UnionType
 from typing import Any, Literal, get_origin
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from toolcrib import plugins
 from toolcrib.operations.operation import Operation
 from toolcrib.operations.registry import operations
 from toolcrib.schema.failures import Failure
+from toolcrib.schema.json_values import omitted_fields
 from toolcrib.web.sign_in import SignedIn, SignedOut, SignInParams, SignOutParams
 
 Schema = dict[str, Any]
 RESULTS = "toolcrib.operations.results"
 CHATS = ("toolcrib.chats.events", "toolcrib.chats.wire")
 """The types of turns, which the layers below the operations use too."""
+WIRE_NAMES = {
+    "AccountField": "AccountFieldShown",
+    "DraftQuestion": "ImportQuestion",
+    "Finding": "Checkup",
+    "InstallProgress": "InstallStep",
+    "InstallQuestion": "PlanQuestion",
+    "Reason": "MatchReason",
+    "SetupStep": "SetupStepShown",
+    "StepResult": "TrialStep",
+    "Usage": "TokenUsage",
+    "Variable": "CatalogVariable",
+}
+"""Dataclasses that the users of the API know by another name."""
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -55,6 +70,45 @@ class _Typed:
     result: Any
 
 
+class Schemas(GenerateJsonSchema):
+    """The schemas of dataclasses as `to_json` writes them: all fields, times and enumerations as text."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        written = self.mode == "serialization" and field["type"] == "dataclass-field"
+        return written or super().field_is_required(field, total)
+
+    def dataclass_field_schema(self, schema: Any) -> Schema:
+        inner = schema["schema"]
+        has_default = self.mode == "serialization" and inner["type"] == "default"
+        return self.generate_inner(inner["schema"] if has_default else inner)
+
+    def datetime_schema(self, schema: Any) -> Schema:
+        return {"type": "string"} if self.mode == "serialization" else super().datetime_schema(schema)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return schema["type"] == "enum" or super().field_title_should_be_set(schema)
+
+    def dataclass_schema(self, schema: Any) -> Schema:
+        described = super().dataclass_schema(schema)
+        if self.mode == "serialization":
+            omitted = omitted_fields(schema["cls"])
+            described["required"] = [name for name in described["required"] if name not in omitted]
+            described["title"] = WIRE_NAMES.get(described["title"], described["title"])
+        return described
+
+    def get_defs_ref(self, core_mode_ref: Any) -> Any:
+        reference, mode = core_mode_ref
+        path, _, name = reference.rpartition(".")
+        plain, _, number = name.partition(":")
+        renamed: Any = f"{path}.{WIRE_NAMES.get(plain, plain)}:{number}"
+        return super().get_defs_ref((renamed, mode))
+
+    def generate_inner(self, schema: Any) -> Schema:
+        if schema["type"] == "enum":
+            return {"enum": [member.value for member in schema["members"]], "type": "string"}
+        return super().generate_inner(schema)
+
+
 @cache
 def contract() -> Contract:
     """Build it from the registered operations."""
@@ -69,7 +123,7 @@ def contract() -> Contract:
         inputs.append(((name, "result"), "serialization", TypeAdapter(operation.result)))
         if operation.event is not None:
             inputs.append(((name, "event"), "serialization", TypeAdapter(operation.event)))
-    schemas, shared = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)
+    schemas, shared = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE, schema_generator=Schemas)
     by_key = {key: schema for (key, _), schema in schemas.items()}
     return Contract(
         operations=tuple(

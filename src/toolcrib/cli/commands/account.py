@@ -17,13 +17,8 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import NotFound
 
 if TYPE_CHECKING:
-    from toolcrib.operations.client import Client
-    from toolcrib.operations.results.accounts import (
-        AccountAdded,
-        AccountProviderShown,
-        AccountShown,
-        AccountTested,
-    )
+    from toolcrib.operations.client import AccountProviderShown, Client
+    from toolcrib.operations.results.accounts import AccountAdded, AccountShown, AccountTested
 
 UNAVAILABLE = 5
 """The exit code if an account does not work."""

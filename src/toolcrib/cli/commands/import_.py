@@ -18,8 +18,8 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.operations.client import Client
-    from toolcrib.operations.results.imports import FoundSource, ImportPlan, ImportPlanned
+    from toolcrib.operations.client import Client, ImportPlan, ImportPlanned
+    from toolcrib.operations.results.imports import FoundSource
 
 Conflicts = Literal["skip", "rename", "replace"]
 _STANDINGS = {"new": "new", "same": "already configured", "differs": "name already used"}

@@ -157,15 +157,6 @@ class Proposed(TypedDict):
     ms: float
 
 
-class InstallStep(TypedDict):
-    """Progress of an installation; `total` is 0 if unknown."""
-
-    stage: Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "activate"]
-    detail: str
-    done: int
-    total: int
-
-
 class Admitted(TypedDict):
     """A server that was added to the config file and may need approval."""
 

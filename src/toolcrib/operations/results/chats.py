@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
 from toolcrib.chats.events import ChatEvent
 from toolcrib.chats.wire import ChatTurn, TokenUsage, TurnEnding
-from toolcrib.llm.trial import LastTrial, Trials
-from toolcrib.llm.vendors import VendorStatus
-from toolcrib.operations.results.times import moment
 
 ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed", "interrupted"]
 
@@ -106,13 +102,3 @@ class ChatView(TypedDict):
     pinned: list[str]
     banned: list[str]
     project: str
-
-
-def models_json(chosen: str | None, offers: list[VendorStatus], trials: Trials) -> dict[str, Any]:
-    """What there is to ask."""
-    vendors = [{**asdict(offer), "tried": _trial_json(trials.of(offer.vendor))} for offer in offers]
-    return {"model": chosen, "vendors": vendors}
-
-
-def _trial_json(last: LastTrial | None) -> dict[str, Any] | None:
-    return None if last is None else {**asdict(last), "at": moment(last.at)}

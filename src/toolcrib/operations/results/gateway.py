@@ -42,20 +42,6 @@ class ProfileRemoved(TypedDict):
 EntryForm = Literal["program", "address"]
 
 
-class KnownClient(TypedDict):
-    """An MCP client that can be connected."""
-
-    client: str
-    title: str
-    file: str
-    found: bool
-    """Whether it seems to be installed."""
-    connected: bool | None
-    """None if its file cannot be read."""
-    names: list[str]
-    problem: str
-
-
 class ClientEntry(TypedDict):
     """How to connect a client: a command, or an entry for its config file."""
 

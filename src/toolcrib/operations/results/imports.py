@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from toolcrib.features.clients.transfer.drafts import DraftQuestion
 from toolcrib.features.clients.transfer.plan import Standing as ImportStanding
 
 
@@ -30,18 +31,6 @@ class ImportSource(TypedDict):
     file: str
 
 
-class ImportQuestion(TypedDict):
-    """A value that the user has to provide."""
-
-    id: str
-    text: str
-    secret: bool
-    default: str | None
-    choices: list[str]
-    required: bool
-    multiple: bool
-
-
 ImportPlanned = TypedDict(
     "ImportPlanned",
     {
@@ -52,7 +41,7 @@ ImportPlanned = TypedDict(
         "entry": dict[str, Any],
         "secrets": list[str],
         "waiting": list[str],
-        "questions": list[ImportQuestion],
+        "questions": list[DraftQuestion],
         "notes": list[str],
         "remarks": list[str],
         "install": str,

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from toolcrib.llm.trial import VendorTrial
+from toolcrib.llm.vendors import VendorStatus
 from toolcrib.operations.results.calls import Outcome
 from toolcrib.operations.results.chats import ChatState
 
 
-class VendorTrial(TypedDict):
-    """The last test of a vendor since the host started."""
-
-    at: str
-    model: str
-    ms: float | None
-    """None if it did not answer."""
-    refused: bool
-    """Whether the vendor rejected the key."""
-    reason: str
-
-
-class Vendor(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Vendor(VendorStatus):
     """A model vendor; `key` is the name of a key, never its value."""
 
-    vendor: str
-    title: str
-    address: str
-    keys: list[str]
-    key: str | None
-    place: Literal["environment", "secret"] | None
-    ready: bool
-    models: list[str]
-    """Models known without asking the vendor."""
     tried: VendorTrial | None
 
 

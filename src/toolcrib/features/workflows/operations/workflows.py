@@ -28,7 +28,7 @@ from toolcrib.features.workflows.stored import StoredWorkflow
 from toolcrib.host import Host
 from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import LAZY, operation
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import Edge, Problem, Workflow
 
 SETTLE = 10.0

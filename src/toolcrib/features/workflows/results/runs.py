@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.host_ports import RunStart
 from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 __all__ = ["RunState", "StepState"]

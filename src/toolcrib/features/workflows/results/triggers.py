@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.automation.ports import StartRecord
 from toolcrib.features.workflows.trigger_service import MOST_SHOWN, TriggerState
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 
 
 class TriggerStart(TypedDict):
