@@ -54,7 +54,7 @@ export interface AccountRemoved {
   remarks: string[];
 }
 
-/** An account, without its secret. */
+/** An account, without its secret, and what can use it. */
 export interface AccountShown {
   name: string;
   provider: string;
@@ -647,7 +647,7 @@ export interface ChatStopParams {
   chat: string;
 }
 
-/** A chat in a list. */
+/** A chat in a list of the page. */
 export interface ChatSummary {
   id: string;
   title: string;
@@ -1295,7 +1295,7 @@ export interface LaunchShown {
   mark: string;
 }
 
-/** A signed-in browser. */
+/** A signed-in browser: a `PageKey` without the hash of its key. */
 export interface LetInPage {
   id: string;
   name: string;
@@ -1414,7 +1414,7 @@ export interface NearWord {
   servers: string[];
 }
 
-/** A value that the user has to provide. */
+/** A value that the user has to provide: an `InstallQuestion` whose default is text, without bounds. */
 export interface Needed {
   key: string;
   title: string;
@@ -1473,7 +1473,7 @@ export interface NodeTypeShown {
   timeout: number;
 }
 
-/** Something that happened to the turn. */
+/** Something that happened to the turn; of the notes of a `TurnNote`, those that are stored. */
 export interface NoteItem {
   kind: "note";
   position: number;
@@ -2437,7 +2437,7 @@ export interface SetupNews {
   setup: SetupShown;
 }
 
-/** The progress of background work on a server. */
+/** The progress of background work on a server; with its source instead of its entry. */
 export interface SetupShown {
   name: string;
   kind: "add" | "trust" | "test" | "update";
@@ -2566,7 +2566,7 @@ export interface StepFailure {
   hint: string;
 }
 
-/** What a step asks its user; answer it with `workflow_answer`. */
+/** What a step asks its user, with times as text; answer it with `workflow_answer`. */
 export interface StepQuestion {
   step: string;
   asked_by: string;
@@ -2580,7 +2580,7 @@ export interface StepQuestion {
   uncertain: boolean;
 }
 
-/** One visit of a node. */
+/** One visit of a node, without its trace. */
 export interface StepShown {
   step: string;
   node: string;
@@ -2594,7 +2594,7 @@ export interface StepShown {
   reused: boolean;
 }
 
-/** Everything that is recorded about one step. */
+/** Everything that is recorded about one step; unlike in a stored trace, no key is missing. */
 export interface StepTrace {
   run: string;
   step: string;
@@ -2649,7 +2649,7 @@ export interface Today {
   cost: number | null;
 }
 
-/** Tokens, as the vendor counts them. */
+/** Tokens, as the vendor counts them; `Usage` as JSON, as stored turns and their events have it. */
 export interface TokenUsage {
   input: number;
   output: number;
@@ -3166,7 +3166,7 @@ export interface WorkflowDrafted {
   doubts: WorkflowDoubt[];
 }
 
-/** An edge that is new or gone. */
+/** An edge that is new or gone; unlike `Edge`, which is written to files, with the names of its fields. */
 export interface WorkflowEdgeChange {
   source: string;
   output: string;
@@ -3350,7 +3350,7 @@ export interface WorkflowShowParams {
   definition?: boolean;
 }
 
-/** A whole workflow, with every default value filled in. */
+/** A whole workflow that can be read, as JSON with every default value filled in. */
 export interface WorkflowShown {
   name: string;
   version: string;

@@ -22,8 +22,8 @@ from toolcrib.operations.client import Client
 
 if TYPE_CHECKING:
     from toolcrib.config.settings import Effort
-    from toolcrib.operations.client import Models
-    from toolcrib.operations.results.models import Answered, ChatWhole
+    from toolcrib.operations.client import Answered, Models
+    from toolcrib.operations.results.chats import ChatWhole
 
 CONTINUE = "/continue"
 DEMO = "demo"

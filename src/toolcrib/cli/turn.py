@@ -19,7 +19,7 @@ from toolcrib.llm.models import variables
 from toolcrib.operations.client import Client
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.models import Answered
+    from toolcrib.operations.client import Answered
 
 
 async def run_turn(

@@ -18,10 +18,18 @@ MOST_TOKENS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelTrial:
+class ModelTried:
+    """A test of a model."""
+
     model: str
     answer: str
     ms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTrial(ModelTried):
+    """A test and its cost, which the user is not shown."""
+
     usage: Usage
 
 

@@ -6,25 +6,25 @@ from typing import Any, Literal, final
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
 from toolcrib.features.workflows.results.comparison import RunComparison
-from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
+from toolcrib.features.workflows.results.plans import WorkflowDoubt
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
-from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
+from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowExported, WorkflowRemoved, WorkflowReview, WorkflowTemplate, WorkflowVersion
 from toolcrib.operations.results.accounts import AccountAdded, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
-from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatList, ChatSummary, ChatTools, ChatView, TurnStarted, TurnStopped
+from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatInfo, ChatList, ChatSummary, ChatTools, ChatView, ChatWhole, TurnStarted, TurnStopped
 from toolcrib.operations.results.database import DatabaseShown, DecisionsSigned, RefusedDecisions
 from toolcrib.operations.results.gateway import ClientChanged, ClientEntry, ProfileRemoved, ProfileShown, ViewUse
-from toolcrib.operations.results.imports import Exported, FoundSource, ImportSource
+from toolcrib.operations.results.imports import FoundSource, ImportSource
 from toolcrib.operations.results.installs import IncludedChoice, InstalledVersion, KeptVersion, NewlyInstalled, Uninstalled, VersionLook
-from toolcrib.operations.results.models import AnswerEvent, Answered, ChatClosed, ChatInfo, ChatWhole, ModelTried, ReplyTaken
+from toolcrib.operations.results.models import AnswerCall, AnswerEvent, ChatClosed, ReplyTaken
 from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts, ServerSource
 from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, PolicyRule, RuleRemoved, RuleShown, RuleSwitched
 from toolcrib.operations.results.screens import ScreenShown, ScreenState
-from toolcrib.operations.results.servers import Difference, HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, TrialRemedy, WatchedConfig, WatchedRemoval
+from toolcrib.operations.results.servers import Difference, HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, WatchedConfig, WatchedRemoval
 from toolcrib.operations.results.settings import SecretInfo, SecretRemoved, SecretStored, SettingSaved, SettingsShown
 from toolcrib.operations.results.setups import SetupForgotten
 from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking
@@ -39,10 +39,15 @@ Server = TypedDict("Server", {"name": str, "type": str, "enabled": bool, "state"
 ServerCalls = TypedDict("ServerCalls", {"total": int, "errors": int, "in_flight": int, "p50_ms": float | None, "p95_ms": float | None, "max_ms": float | None, "tools": list[ToolCalls]})
 ToolCalls = TypedDict("ToolCalls", {"name": str, "total": int, "errors": int, "in_flight": int, "p50_ms": float | None, "p95_ms": float | None, "max_ms": float | None})
 InstallProgress = TypedDict("InstallProgress", {"stage": Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "activate"], "detail": str, "done": int, "total": int})
+Answered = TypedDict("Answered", {"answer": str, "rounds": int, "calls": list[AnswerCall], "usage": AnswerUsage, "ending": Literal["answered", "budget", "cut", "refused", "filtered", "unknown", "stopped", "failed"], "model": str, "chat": str})
+AnswerUsage = TypedDict("AnswerUsage", {"input": int, "output": int, "cached": int, "requests": int, "written": int, "cost": float | None})
 KnownClient = TypedDict("KnownClient", {"client": str, "title": str, "file": str, "found": bool, "connected": bool | None, "names": Sequence[str], "problem": str})
 Switched = TypedDict("Switched", {"name": str, "enabled": bool, "server": Server | None})
 Diagnosis = TypedDict("Diagnosis", {"ok": bool, "checks": list[Finding]})
 Finding = TypedDict("Finding", {"name": str, "verdict": Literal["ok", "warning", "broken"], "detail": str, "hint": str})
+Exported = TypedDict("Exported", {"host": str, "title": str, "file": str, "document": str, "servers": list[ExportedServer], "left_out": dict[str, str], "changes": bool, "replaces": bool, "written": bool, "backup": str | None})
+ExportedServer = TypedDict("ExportedServer", {"name": str, "entry": dict[str, Any], "variables": list[ExportVariable], "notes": Sequence[str]})
+ExportVariable = TypedDict("ExportVariable", {"name": str, "secret": str})
 ImportPlan = TypedDict("ImportPlan", {"source": ImportSource, "servers": list[ImportPlanned], "refused": dict[str, str], "digest": str, "written": bool})
 ImportPlanned = TypedDict("ImportPlanned", {"name": str, "as": str, "standing": Literal["new", "same", "differs"], "action": Literal["add", "skip", "replace"], "entry": dict[str, Any], "secrets": list[str], "waiting": list[str], "questions": list[DraftQuestion], "notes": list[str], "remarks": list[str], "install": str})
 DraftQuestion = TypedDict("DraftQuestion", {"id": str, "text": str, "secret": bool, "default": str, "choices": Sequence[str], "required": bool, "multiple": bool})
@@ -50,6 +55,7 @@ ServerInstalled = TypedDict("ServerInstalled", {"name": str, "type": str, "enabl
 InstallPlan = TypedDict("InstallPlan", {"digest": str, "reference": str, "package": str, "version": str, "integrity": str, "published": str | None, "place": str, "command": list[str], "fetches": list[str], "runtimes": list[str], "incomplete": bool, "copies": str, "scripts_refused": list[str], "scripts_allowed": list[str], "builds": list[str], "remarks": list[str], "questions": list[InstallQuestion], "free_bytes": int | None})
 InstallQuestion = TypedDict("InstallQuestion", {"key": str, "title": str, "description": str, "kind": Literal["string", "number", "boolean", "directory", "file"], "required": bool, "default": Any, "multiple": bool, "secret": bool, "choices": Sequence[str], "minimum": float | None, "maximum": float | None})
 SignedInTo = TypedDict("SignedInTo", {"name": str, "issuer": str, "scope": str | None, "expires_in": int | None, "renews": bool, "server": Server | None})
+ModelTried = TypedDict("ModelTried", {"model": str, "answer": str, "ms": float})
 Models = TypedDict("Models", {"model": str | None, "vendors": list[Vendor]})
 Vendor = TypedDict("Vendor", {"vendor": str, "title": str, "address": str, "keys": Sequence[str], "key": str | None, "place": Literal["environment", "secret"] | None, "ready": bool, "models": Sequence[str], "tried": VendorTrial | None})
 VendorTrial = TypedDict("VendorTrial", {"at": str, "model": str, "ms": float | None, "refused": bool, "reason": str})
@@ -66,11 +72,23 @@ SetupShown = TypedDict("SetupShown", {"name": str, "kind": Literal["add", "trust
 SetupStep = TypedDict("SetupStep", {"key": Literal["resolve", "install", "start", "connect", "handshake", "list", "ready", "review"], "state": Literal["wait", "work", "done", "fail"], "detail": str, "ms": float | None, "began": str | None})
 StepResult = TypedDict("StepResult", {"name": Literal["resolve", "spawn", "connect", "handshake", "list", "ready"], "ok": bool, "ms": float, "detail": str, "hint": NotRequired[str]})
 Trial = TypedDict("Trial", {"ok": bool, "steps": list[StepResult], "review": list[str], "tools": int, "held": list[str], "error": NotRequired[Failure], "remedy": NotRequired[TrialRemedy]})
+TrialRemedy = TypedDict("TrialRemedy", {"reason": str, "option": Literal["also", "allow_scripts"], "values": Sequence[str], "command": str})
 TrustAnswer = TypedDict("TrustAnswer", {"servers": list[TrustShown]})
 TrustShown = TypedDict("TrustShown", {"name": str, "trusted": bool, "launch": dict[str, Any], "changed": dict[str, Difference], "remarks": list[str], "tools": list[HeldTool], "mark": str, "server": Server | None})
 ServerUpdated = TypedDict("ServerUpdated", {"name": str, "updated": bool, "before": InstalledVersion, "plan": InstallPlan | None, "installed": NewlyInstalled | None, "server": Server | None})
 @final
 class WatchedServer(TypedDict): server: Server
+WorkflowDrafted = TypedDict("WorkflowDrafted", {"workflow": Mapping[str, Any], "changes": WorkflowChanges, "doubts": list[WorkflowDoubt]})
+WorkflowChanges = TypedDict("WorkflowChanges", {"added": Sequence[str], "removed": Sequence[str], "changed": list[WorkflowNodeChange], "edges_added": list[WorkflowEdgeChange], "edges_removed": list[WorkflowEdgeChange], "inputs": Sequence[str], "outputs": Sequence[str], "other": Sequence[str]})
+WorkflowNodeChange = TypedDict("WorkflowNodeChange", {"node": str, "fields": Sequence[str]})
+WorkflowEdgeChange = TypedDict("WorkflowEdgeChange", {"source": str, "output": str, "target": str})
+WorkflowEdgeChecked = TypedDict("WorkflowEdgeChecked", {"problem": WorkflowProblem | None})
+WorkflowProblem = TypedDict("WorkflowProblem", {"node": str | None, "message": str, "hint": str, "warning": bool})
+WorkflowShown = TypedDict("WorkflowShown", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem]})
+WorkflowImported = TypedDict("WorkflowImported", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem], "imported": bool, "confirmed": bool, "does": list[str]})
+WorkflowSummary = TypedDict("WorkflowSummary", {"name": str, "description": str, "version": str, "changed": str, "nodes": int, "triggers": int, "tool": bool, "problems": list[WorkflowProblem]})
+WorkflowPlanned = TypedDict("WorkflowPlanned", {"workflow": Mapping[str, Any], "changes": WorkflowChanges, "doubts": list[WorkflowDoubt], "model": str, "requests": int, "offered": list[str], "input": int, "output": int})
+WorkflowChecked = TypedDict("WorkflowChecked", {"ok": bool, "problems": list[WorkflowProblem]})
 
 class Client:
     def __init__(self, runner: Runner) -> None: ...

@@ -10,13 +10,13 @@ from pydantic import Field
 from toolcrib.errors import ModelError, NoModel
 from toolcrib.host import Host
 from toolcrib.llm.models import read_name
-from toolcrib.llm.trial import try_model
+from toolcrib.llm.trial import ModelTried, try_model
 from toolcrib.llm.vendors import survey
 from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.calls import ModelRequest, ModelRequests
-from toolcrib.operations.results.models import Models, ModelTried, Vendor
+from toolcrib.operations.results.models import Models, Vendor
 from toolcrib.schema.json_values import moment
 from toolcrib.store.turn_usage import TurnTaken, sums, turns
 
@@ -60,7 +60,7 @@ async def model_try(
         if models is not host.chats.models:
             await models.close()
     host.chats.models.trials.worked(vendor, tried)
-    return {"model": tried.model, "answer": tried.answer, "ms": tried.ms}
+    return ModelTried(model=tried.model, answer=tried.answer, ms=tried.ms)
 
 
 DAYS = 30

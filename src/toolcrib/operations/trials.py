@@ -65,12 +65,7 @@ def _remedy(host: Host, name: str, error: ToolcribError) -> TrialRemedy | None:
     found = find_remedy(place.version_folder(record.id), record.options, error.message)
     if found is None:
         return None
-    return {
-        "reason": found.reason,
-        "option": found.option,
-        "values": list(found.values),
-        "command": shlex.join(["toolcrib", "install", name, *found.words]),
-    }
+    return TrialRemedy(**vars(found), command=shlex.join(["toolcrib", "install", name, *found.words]))
 
 
 async def _broken(error: ConfigError, emit: Emit) -> Trial:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import UnionType
-from typing import Any, Literal, get_origin
+from typing import Any, Generic, Literal, TypeVar, get_origin
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
@@ -39,35 +39,29 @@ WIRE_NAMES = {
 REFERENCE = "#/components/schemas/{model}"
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Described:
-    """One operation; `event` is None if its events have no type."""
+class Described(Generic[T]):
+    """One operation, with types or their schemas; `event` is None if its events have no type."""
 
     name: str
     about: str
-    params: Schema
-    event: Schema | None
-    result: Schema
+    params: T
+    event: T | None
+    result: T
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
     """All operations, and the types they share, by name."""
 
-    operations: tuple[Described, ...]
+    operations: tuple[Described[Schema], ...]
     failure: Schema
     types: dict[str, Schema]
     aliases: dict[str, Schema]
     """Named literals and unions."""
-
-
-@dataclass(frozen=True)
-class _Typed:
-    name: str
-    about: str
-    params: Any
-    event: Any
-    result: Any
 
 
 class Schemas(GenerateJsonSchema):
@@ -127,9 +121,8 @@ def contract() -> Contract:
     by_key = {key: schema for (key, _), schema in schemas.items()}
     return Contract(
         operations=tuple(
-            Described(
-                name=operation.name,
-                about=operation.about,
+            replace(
+                operation,
                 params=by_key[(operation.name, "params")],
                 event=by_key.get((operation.name, "event")),
                 result=by_key[(operation.name, "result")],
@@ -164,13 +157,19 @@ def _is_choice(value: Any) -> bool:
     return isinstance(value, UnionType) or get_origin(value) is Literal
 
 
-def _sign_in_operations() -> Iterator[_Typed]:
-    yield _Typed(
-        "sign_in", "Exchange the token of a one-time sign-in address for a key.", SignInParams, None, SignedIn
-    )
-    yield _Typed("sign_out", "Revoke the page's key.", SignOutParams, None, SignedOut)
+def _sign_in_operations() -> Iterator[Described[Any]]:
+    about = "Exchange the token of a one-time sign-in address for a key."
+    yield Described(name="sign_in", about=about, params=SignInParams, event=None, result=SignedIn)
+    about = "Revoke the page's key."
+    yield Described(name="sign_out", about=about, params=SignOutParams, event=None, result=SignedOut)
 
 
-def _typed(operation: Operation[..., Any]) -> _Typed:
+def _typed(operation: Operation[..., Any]) -> Described[Any]:
     about = (operation.function.__doc__ or "").strip().partition("\n")[0]
-    return _Typed(operation.name, about, operation.params, operation.event, operation.hints["return"])
+    return Described(
+        name=operation.name,
+        about=about,
+        params=operation.params,
+        event=operation.event,
+        result=operation.hints["return"],
+    )

@@ -43,7 +43,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(described: Described) -> dict[str, Any]:
+def _operation(described: Described[Any]) -> dict[str, Any]:
     events = {"event": described.event if described.event is not None else {}, "result": described.result}
     document: dict[str, Any] = {
         "operationId": described.name,

@@ -14,7 +14,7 @@ from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.imports import Exported
+    from toolcrib.operations.client import Exported
 
 
 @declare("Servers", asks=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from toolcrib.features.workflows.files import WorkflowFile
 from toolcrib.features.workflows.graph.files import read_workflow
 from toolcrib.features.workflows.graph.problems import InvalidWorkflow
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class StoredWorkflow:
     version: str
     changed: datetime
     workflow: Workflow | None
-    problems: Sequence[Problem] = ()
+    problems: Sequence[WorkflowProblem] = ()
 
     @property
     def readable(self) -> Workflow:
@@ -33,7 +33,7 @@ class StoredWorkflow:
 def read_file(file: WorkflowFile) -> StoredWorkflow:
     """The workflow of a file; its name is the file's."""
     workflow: Workflow | None = None
-    problems: Sequence[Problem] = ()
+    problems: Sequence[WorkflowProblem] = ()
     try:
         workflow = read_workflow(file.content)
     except InvalidWorkflow as error:

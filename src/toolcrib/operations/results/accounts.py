@@ -22,7 +22,7 @@ class AccountProviderShown(TypedDict):
 
 
 class AccountShown(TypedDict):
-    """An account, without its secret."""
+    """An account, without its secret, and what can use it."""
 
     name: str
     provider: str

@@ -25,7 +25,7 @@ PasteKind = Literal[
 
 
 class Needed(TypedDict):
-    """A value that the user has to provide."""
+    """A value that the user has to provide: an `InstallQuestion` whose default is text, without bounds."""
 
     key: str
     """Its key in `answers`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.chats.events import ChatEvent
@@ -12,17 +13,40 @@ from toolcrib.chats.wire import ChatTurn, TokenUsage, TurnEnding
 ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed", "interrupted"]
 
 
-class ChatSummary(TypedDict):
-    """A chat in a list."""
-
+class _Chat(TypedDict):
     id: str
     title: str
     model: str
     created: str
     updated: str
     parent: str | None
+
+
+class ChatInfo(_Chat):
+    """A chat in a list."""
+
     entries: int
     state: ChatState
+
+
+class ChatEntry(TypedDict):
+    """A stored entry of a chat; the other keys depend on `kind`."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    kind: str
+
+
+class ChatWhole(_Chat):
+    """A chat with all of its entries."""
+
+    entries: list[ChatEntry]
+    state: ChatState
+
+
+class ChatSummary(ChatInfo):
+    """A chat in a list of the page."""
+
     questions: int
     """How many questions wait for an answer."""
     calls: int

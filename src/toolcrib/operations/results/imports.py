@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.clients.transfer.drafts import DraftQuestion
 from toolcrib.features.clients.transfer.plan import Standing as ImportStanding
+from toolcrib.features.clients.transfer.translation import ExportedServer
 
 
 class FoundSource(TypedDict):
@@ -58,23 +59,6 @@ class ImportPlan(TypedDict):
     refused: dict[str, str]
     digest: str
     written: bool
-
-
-class ExportVariable(TypedDict):
-    """A variable that must be set for the other host."""
-
-    name: str
-    secret: str
-    """The name of our secret with its value; empty for a plain variable."""
-
-
-class ExportedServer(TypedDict):
-    """A server in another host's format."""
-
-    name: str
-    entry: dict[str, Any]
-    variables: list[ExportVariable]
-    notes: list[str]
 
 
 class Exported(TypedDict):

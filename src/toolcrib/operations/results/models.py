@@ -8,10 +8,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from toolcrib.agent.export import AnswerUsage
 from toolcrib.llm.trial import VendorTrial
 from toolcrib.llm.vendors import VendorStatus
 from toolcrib.operations.results.calls import Outcome
-from toolcrib.operations.results.chats import ChatState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,14 +28,6 @@ class Models(TypedDict):
     vendors: list[Vendor]
 
 
-class ModelTried(TypedDict):
-    """A test of a model."""
-
-    model: str
-    answer: str
-    ms: float
-
-
 class AnswerCall(TypedDict):
     """A tool call made for an answer."""
 
@@ -43,17 +35,6 @@ class AnswerCall(TypedDict):
     arguments: dict[str, Any]
     outcome: Outcome
     ms: float
-
-
-class AnswerUsage(TypedDict):
-    """Tokens as counted by the vendor; `cost` is in dollars, None if the price is unknown."""
-
-    input: int
-    output: int
-    cached: int
-    requests: int
-    written: int
-    cost: float | None
 
 
 class Answered(TypedDict):
@@ -74,40 +55,6 @@ class AnswerEvent(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
     event: str
-
-
-class ChatInfo(TypedDict):
-    """A chat in a list."""
-
-    id: str
-    title: str
-    model: str
-    created: str
-    updated: str
-    parent: str | None
-    entries: int
-    state: ChatState
-
-
-class ChatEntry(TypedDict):
-    """A stored entry of a chat; the other keys depend on `kind`."""
-
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-
-    kind: str
-
-
-class ChatWhole(TypedDict):
-    """A chat with all of its entries."""
-
-    id: str
-    title: str
-    model: str
-    created: str
-    updated: str
-    parent: str | None
-    entries: list[ChatEntry]
-    state: ChatState
 
 
 class ChatClosed(TypedDict):

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
+from toolcrib.servers.installers.engine.remedies import Remedy
 from toolcrib.servers.trial import StepResult
 from toolcrib.tools.counts import ServerCalls
 
@@ -72,12 +73,10 @@ class LogBatch(TypedDict):
     lines: list[str]
 
 
-class TrialRemedy(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class TrialRemedy(Remedy):
     """The option to reinstall the server with."""
 
-    reason: str
-    option: Literal["also", "allow_scripts"]
-    values: list[str]
     command: str
 
 

@@ -15,7 +15,7 @@ from toolcrib.schema.setups import SetupStatus, SetupStep
 
 
 class SetupShown(TypedDict):
-    """The progress of background work on a server."""
+    """The progress of background work on a server; with its source instead of its entry."""
 
     name: str
     kind: Literal["add", "trust", "test", "update"]

@@ -6,7 +6,7 @@ from toolcrib.features.workflows.graph.reference_checks import ReferenceChecks
 from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
 from toolcrib.features.workflows.graph.validation import read
 from toolcrib.features.workflows.graph.visibility import Visibility
-from toolcrib.schema.workflows import Edge, Problem, Workflow
+from toolcrib.schema.workflows import Edge, Workflow, WorkflowProblem
 
 
 def edge_problem(
@@ -15,7 +15,7 @@ def edge_problem(
     *,
     find_tool: FindTool | None = None,
     find_workflow: FindWorkflow | None = None,
-) -> Problem | None:
+) -> WorkflowProblem | None:
     """The first value that reaches a setting only by this edge and does not fit there.
 
     An edge that the output already has is replaced. Values that are no longer set on the way are not
@@ -30,7 +30,7 @@ def edge_problem(
 
 def _type_problems(
     workflow: Workflow, find_tool: FindTool | None, find_workflow: FindWorkflow | None
-) -> list[Problem]:
+) -> list[WorkflowProblem]:
     reading = read(workflow)
     visibility = Visibility(reading.topology, reading.bodies, reading.drafts)
     types = ReferenceTypes(workflow, reading.drafts, reading.bodies, visibility, find_tool, find_workflow)

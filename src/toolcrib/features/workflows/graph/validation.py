@@ -14,7 +14,7 @@ from toolcrib.features.workflows.graph.reference_checks import ReferenceChecks
 from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
 from toolcrib.features.workflows.graph.topology import Topology, read_topology
 from toolcrib.features.workflows.graph.visibility import Visibility
-from toolcrib.schema.workflows import RESERVED, Problem, Workflow
+from toolcrib.schema.workflows import RESERVED, Workflow, WorkflowProblem
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Reading:
     drafts: dict[str, DraftNode]
     topology: Topology
     bodies: Bodies
-    problems: tuple[Problem, ...]
+    problems: tuple[WorkflowProblem, ...]
 
 
 def read(workflow: Workflow) -> Reading:
@@ -42,7 +42,7 @@ def validate(
     find_tool: FindTool | None = None,
     find_workflow: FindWorkflow | None = None,
     reading: Reading | None = None,
-) -> tuple[Problem, ...]:
+) -> tuple[WorkflowProblem, ...]:
     """All problems of a workflow; it can run if none of them is more than a warning.
 
     With `find_tool`, such as `Registry.resolve`, tools and their arguments are checked too.
@@ -61,16 +61,19 @@ def validate(
     return tuple({(each.node, each.message): each for each in problems}.values())[:MOST_PROBLEMS]
 
 
-def _literals(reading: Reading, types: ReferenceTypes) -> Iterator[Problem]:
+def _literals(reading: Reading, types: ReferenceTypes) -> Iterator[WorkflowProblem]:
     """Checks values against what the settings say more exactly, such as the arguments of a tool."""
     for id_, draft in reading.drafts.items():
         for name, schema in types.refinement(id_).settings.items():
             wrong = literal_problem(name, draft.node.settings.get(name, {}), schema)
             if wrong is not None:
-                yield Problem(node=id_, message=wrong.message, hint=wrong.hint)
+                yield WorkflowProblem(node=id_, message=wrong.message, hint=wrong.hint)
 
 
-def _reserved(workflow: Workflow) -> list[Problem]:
+def _reserved(workflow: Workflow) -> list[WorkflowProblem]:
     names = [name for name in workflow.nodes if name in RESERVED]
     hint = "Choose another id; references use this name."
-    return [Problem(node=name, message=f"{name!r} cannot be the id of a node.", hint=hint) for name in names]
+    return [
+        WorkflowProblem(node=name, message=f"{name!r} cannot be the id of a node.", hint=hint)
+        for name in names
+    ]

@@ -11,12 +11,12 @@ from toolcrib.features.workflows.planner.catalog import Catalog
 from toolcrib.features.workflows.planner.checking import problems_of
 from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
 from toolcrib.features.workflows.planner.repairs import repair
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 
 def build(
     draft: Draft, catalog: Catalog, request: str, current: Workflow | None = None
-) -> tuple[Workflow | None, list[Problem]]:
+) -> tuple[Workflow | None, list[WorkflowProblem]]:
     """The workflow of a repaired draft, or the problems; those that the current one has do not count."""
     repair(draft, catalog)
     try:
@@ -29,7 +29,7 @@ def build(
     return (None, problems) if problems else (workflow, [])
 
 
-def _is_reported(draft: Draft, problem: Problem) -> bool:
+def _is_reported(draft: Draft, problem: WorkflowProblem) -> bool:
     """Whether a rule already reported the node, more exactly than validation does."""
     return problem.node is not None and any(known.node == problem.node for known in draft.problems)
 

@@ -10,18 +10,15 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.host_ports import RunStart
 from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord
+from toolcrib.schema.failures import FailureText
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 __all__ = ["RunState", "StepState"]
 
 
-class StepFailure(TypedDict):
+class StepFailure(FailureText):
     """Why a step or a run failed."""
-
-    kind: str
-    message: str
-    hint: str
 
 
 class RunResult(TypedDict):
@@ -56,7 +53,7 @@ class RunList(TypedDict):
 
 
 class StepShown(TypedDict):
-    """One visit of a node."""
+    """One visit of a node, without its trace."""
 
     step: str
     """The node's id; `#2` and so on for later visits."""
@@ -74,7 +71,7 @@ class StepShown(TypedDict):
 
 
 class StepQuestion(TypedDict):
-    """What a step asks its user; answer it with `workflow_answer`."""
+    """What a step asks its user, with times as text; answer it with `workflow_answer`."""
 
     step: str
     """With the steps that lead to it: `sub/ask` is the step `ask` of the sub-workflow at `sub`."""
@@ -116,7 +113,7 @@ class RunShown(TypedDict):
 
 
 class StepTrace(TypedDict):
-    """Everything that is recorded about one step."""
+    """Everything that is recorded about one step; unlike in a stored trace, no key is missing."""
 
     run: str
     step: str
