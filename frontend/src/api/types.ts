@@ -2207,8 +2207,6 @@ export interface Server {
   era: string | null;
   version: string | null;
   tools: number;
-  held: number;
-  checking: number;
   last_connected: string | null;
   restarts: number;
   retry_at: string | null;
@@ -2217,6 +2215,8 @@ export interface Server {
   unresponsive: boolean;
   needs: string;
   last_failure: string | null;
+  held: number;
+  checking: number;
   calls: ServerCalls;
 }
 

@@ -149,10 +149,6 @@ class ServerStatus:
     version: str | None = None
     """The server's own version."""
     tools: int = 0
-    held: int = 0
-    """Tools that are held for review; they are among `tools`."""
-    checking: int = 0
-    """Tools that are held until they have been checked."""
     last_connected: str | None = None
     """ISO 8601, UTC."""
     restarts: int = 0

@@ -31,6 +31,10 @@ State = Literal[
 class Server(ServerStatus):
     """A server; `reason` says why it is in its state, `hint` what to do."""
 
+    held: int
+    """Tools that are held for review; they are among `tools`."""
+    checking: int
+    """Tools that are held until they have been checked."""
     calls: ServerCalls
 
 
