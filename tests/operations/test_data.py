@@ -1,4 +1,4 @@
-"""Operations return dataclasses; whoever runs them gets JSON, and the client's types and schemas agree."""
+"""Operations return dataclasses; callers get JSON, and the client's types and schemas agree."""
 
 from __future__ import annotations
 

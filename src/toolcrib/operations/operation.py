@@ -2,7 +2,7 @@
 
 The function's first parameter is the host. A parameter of type `Invocation` receives the caller and the
 listener. All others are the operation's parameters; an operation with many may take one `OperationParams`.
-Its result and its events may be or contain dataclasses; whoever runs it gets JSON values.
+Its result and its events may be or contain dataclasses; its callers get JSON values.
 """
 
 from __future__ import annotations
