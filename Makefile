@@ -1,12 +1,13 @@
 # Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
 
 BIN := .venv/bin
-# How many test files run at once: most of them wait more than they work, so twice as many as the smallest machine has cores.
-JOBS := 4
+# How many tests run at once: many of them wait more than they work, so more than the smallest machine has cores.
+JOBS := 3
+PARALLEL := -n $(JOBS) --dist worksteal --max-worker-restart 0
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test acceptance check lint types layers compiled page generated format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers page generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,13 +21,15 @@ page: setup ## Build the page again where its sources are newer (as setup does)
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
-test: dev needs ## Checks and the test suite (ARGS="-k name" for a part)
-	@$(MAKE) --no-print-directory -j 2 types compiled lint
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(ARGS)
+test: dev ## Checks and every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)
+	@$(MAKE) --no-print-directory -j 2 types lint
+	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
-# One test at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
-acceptance: dev needs ## Conformance, real packages, servers and clients, every page (after make test)
-	@$(BIN)/python -m pytest -m acceptance $(ARGS)
+# Those marked `quiet` come last, one at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
+acceptance: dev needs page ## Every other test: the page, the desktop, databases, real packages, servers and clients (after make test)
+	@$(BIN)/python scripts/lint_page.py
+	@failed=0; run() { $(BIN)/python -m pytest "$$@" $(ARGS) || [ $$? -eq 5 ] || failed=1; }; \
+	run -m "acceptance and not quiet" $(PARALLEL); run -m "acceptance and quiet"; exit $$failed
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 
@@ -70,15 +73,9 @@ needs: dev
 lint: dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python scripts/lint_page.py
 
 types: dev
 	@$(BIN)/mypy
-
-# Collecting the tests compiles them with pytest's assertions; the test run reports what cannot be collected.
-compiled: dev
-	@$(BIN)/python -m compileall -q src tests
-	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
 generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows
 	@$(BIN)/python -m toolcrib.operations.generate

@@ -20,8 +20,10 @@ import hypothesis
 import pytest
 
 import toolcrib
+from tests.loop_clock import LoopClock
 from tests.namespaces import run_as_root
 
+pytest_plugins = ("tests.changed", "tests.needs")
 DEADLINE = 60.0
 os.environ["TOOLCRIB_DATABASE_KEY"] = f"tckey_{'5' * 64}"  # all hosts of the tests share their databases
 os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"  # whoever writes the config file in a test also starts the host
@@ -52,10 +54,6 @@ def _certificates(*, _trust_env: bool = True) -> ssl.SSLContext:
 httpcore2.default_ssl_context = _certificates
 
 
-LONGEST = ("web", "servers/installers", "cli", "gateway", "servers")
-"""The folders whose files take longest, in the order in which they begin."""
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Keep the garbage collector away from the collected tests, which live until the end."""
@@ -65,17 +63,6 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first: one that begins last keeps everybody waiting for the process that has it."""
-    here = Path(__file__).parent
-
-    def place(item: pytest.Item) -> int:
-        folder = item.path.parent.relative_to(here).as_posix()
-        return next((at for at, name in enumerate(LONGEST) if folder.startswith(name)), len(LONGEST))
-
-    items.sort(key=place)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -149,6 +136,12 @@ def until() -> Callable[..., Any]:
                     await events.next()
 
     return wait
+
+
+@pytest.fixture
+async def clock() -> LoopClock:
+    """A hand on the clock of the running loop."""
+    return LoopClock(asyncio.get_running_loop())
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from benchmarks.desktop_latency.peers import Xa11y, run_program
 from benchmarks.desktop_latency.world import World
-from toolcrib.bundled.desktop.backends.separate_presses import INTERVAL
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import observe
 from toolcrib.bundled.desktop.elements.search import read_tree, search
 from toolcrib.bundled.desktop.elements.selector import parse_selector
+from toolcrib.bundled.desktop.separate_presses import INTERVAL
 
 OURS = "toolcrib"
 BUTTON = parse_selector({"role": "button"})

@@ -44,10 +44,19 @@ class Feature:
     """`(host)`, an async context manager that is entered by hosts that keep running."""
     checks: tuple[str, ...] = ()
     """Modules with a check of the doctor."""
+    waiting: str = ""
+    """`async (host)`, lists what waits for the user; called once its service is open."""
     tables: str = ""
-    """The module of its database tables and their migrations."""
+    """The module of its database tables, which offers `TABLES` (`store/tables.py`)."""
+    settings: str = ""
+    """The `Section` of its settings, under its name in the config file."""
     routes: str = ""
-    """The module of its addresses beside the page's own."""
+    """The module of its addresses beside the page's own (`web/feature_routes.py`)."""
+    backup: str = ""
+    """The module of what backups save of it.
+
+    It offers `PARTS` (`config/backup_parts.py`); `clean(key, connection)`, called with each unpacked database
+    before it is restored; and `distrust(folder, paths)` for a backup of another home."""
 
     def module(self, name: str) -> Any:
         """Import one of its modules."""

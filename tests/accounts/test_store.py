@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -11,6 +13,7 @@ from threading import Event
 import pytest
 
 from toolcrib.accounts import Account, AccountStore
+from toolcrib.accounts import store as account_store
 from toolcrib.config.paths import Paths, find_paths
 from toolcrib.config.secrets import SecretLocation, SecretStore
 from toolcrib.errors import ConfigError, MissingSecret, NotFound, UsageError
@@ -87,11 +90,21 @@ def test_an_account_never_gets_the_secret_of_another_that_is_added_at_the_same_t
     secrets = SlowSecrets(find_paths(tmp_path))
     slow, quick = AccountStore(find_paths(tmp_path), secrets), AccountStore.of_home(tmp_path)
     other = replace(WORK, user="b@example.org")
+    waits, lock = Event(), account_store.exclusive
+
+    @contextmanager
+    def noted(file: Path) -> Iterator[None]:
+        if secrets.stored.is_set():
+            waits.set()
+        with lock(file):
+            yield
+
+    monkeypatch.setattr(account_store, "exclusive", noted)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(slow.add, WORK, "of a", replace=True)
         assert secrets.stored.wait(DEADLINE)
         second = threads.submit(quick.add, other, "of b", replace=True)
-        wait([second], timeout=0.3)  # without the lock it ends here
+        assert waits.wait(DEADLINE)
         secrets.go_on.set()
         first.result(DEADLINE)
         second.result(DEADLINE)

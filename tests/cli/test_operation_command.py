@@ -1,4 +1,4 @@
-"""A command that is made from an operation: arguments, options, and the line that it prints."""
+"""A command that is made from an operation: arguments, options, and the line or the table that it prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 import pytest
 
 from toolcrib.cli.operation_command import make_command
-from toolcrib.operations.command import Command, Parameter
+from toolcrib.operations.command import Column, Command, Parameter
 
 SEARCH = make_command(
     "search_servers",
@@ -30,6 +30,21 @@ OPTIONS = make_command(
         section="Servers",
         help="Do anything.",
         parameters=(Parameter("dry_run", type="bool"), Parameter("scope", choices=("once", "always"))),
+    ),
+)
+LISTED = make_command(
+    "secret_list",
+    Command(
+        name="secret list",
+        help="List the secrets.",
+        columns=(
+            Column("NAME", "{name}", right=True),
+            Column("PLACE", "{place}|missing"),
+            Column("KNOWN", "{place:=yes}|no"),
+            Column("SERVERS", "{servers:list}|-"),
+        ),
+        empty="No secrets.",
+        row_note="{name} is in the {place}.",
     ),
 )
 
@@ -64,6 +79,34 @@ def test_flags_and_choices() -> None:
     assert (params["dry_run"], params["scope"]) == (True, "once")
     with pytest.raises(click.UsageError):
         OPTIONS.make_context("anything", ["--scope", "never"])
+
+
+def test_a_list_is_a_table_with_a_note_for_each_row_that_has_its_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = {"command": "cat", "env": {"KEY": "${secret:absent}"}}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"one": entry, "two": entry}}))
+    secrets = {"version": 1, "secrets": {"key": "value"}, "keyring": []}
+    (tmp_path / "secrets.json").write_text(json.dumps(secrets))
+
+    assert LISTED.name == "list"
+    LISTED.main(["--home", str(tmp_path)], standalone_mode=False)
+
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        "  NAME  PLACE    KNOWN  SERVERS",
+        "absent  missing  no     one, two",
+        "   key  file     yes    -",
+    ]
+    assert printed.err == "key is in the file.\n"
+
+
+def test_an_empty_list_is_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mcp.json").write_text("{}")
+
+    LISTED.main(["--home", str(tmp_path)], standalone_mode=False)
+
+    assert capsys.readouterr() == ("", "No secrets.\n")
 
 
 @pytest.mark.parametrize("args", [(), ("files", "--limit", "many")])

@@ -17,7 +17,7 @@ from tests.conformance.client_suite import Outcome, run_suite
 from tests.conformance.install import install
 
 # The first test of a version waits for the whole suite.
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(1000)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.quiet, pytest.mark.timeout(1000)]
 
 Case = tuple[str, str]
 """A scenario and the protocol version it runs at; extensions have none."""

@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.conformance.scoring import Check, Score, score
 from tests.real_servers.node import ROOT
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(1000)]
+pytestmark = [pytest.mark.acceptance, pytest.mark.quiet, pytest.mark.timeout(1000)]
 
 LEAST = {"2025-11-25": (33, 80), "2026-07-28": (40, 150)}
 """Scenarios and checks of each version: a suite that finds nothing to check proves nothing."""

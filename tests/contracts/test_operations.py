@@ -1,4 +1,4 @@
-"""Every operation of `operations` refuses unknown parameters, and says whether pages may use it."""
+"""Every operation, also of features, refuses unknown parameters, and says whether pages may use it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from toolcrib.errors import UsageError
-from toolcrib.operations.index import SUBJECTS
-from toolcrib.operations.registry import find_operation
+from toolcrib.operations.registry import find_operation, operations
 
-NAMES = sorted(SUBJECTS)
+NAMES = [operation.name for operation in operations()]
 
 
 @pytest.mark.parametrize("name", NAMES)

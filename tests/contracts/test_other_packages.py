@@ -6,13 +6,12 @@ The package is a real distribution: modules and a `.dist-info` with entry points
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.contracts.other_package import install, run
 
 MODULES = {
     "pigeon": '''
@@ -79,6 +78,15 @@ def create(arguments=()):
         return text
     return server
 ''',
+    "perch": '''
+"""Desktop backend: a perch."""
+PLATFORM = "aviary"
+def user_target():
+    return "perch"
+def probe(target):
+    return []
+async def open_backend(target): ...
+''',
     "quiet": '''
 """Rule: nothing may be shouted."""
 from toolcrib.schema.approvals import RuleResult
@@ -119,19 +127,6 @@ async def prepare(name, given):
 async def check(account, secret):
     return AccountCheck(identity=account.user)
 ''',
-    "chirp": '''
-"""Chirp: a node that chirps."""
-from toolcrib.graph.node_settings import AnyResult, NodeSettings
-from toolcrib.graph.node_type import NodeType
-class ChirpSettings(NodeSettings):
-    times: int = 1
-async def run(settings, context):
-    return AnyResult(song="chirp " * settings.times)
-NODE = NodeType(
-    name="Chirp", title="Chirp", group="data", about="Chirps.", settings=ChirpSettings, example={},
-    result=AnyResult, run=run,
-)
-''',
     "flights": '''
 """Gateway method."""
 async def fly(front, request, wire):
@@ -145,13 +140,13 @@ GROUPS = {
     "toolcrib.retrieval.embedders": "letters",
     "toolcrib.servers.installers": "crate",
     "toolcrib.bundled": "echo",
+    "toolcrib.bundled.desktop.backends": "perch",
     "toolcrib.approvals.rules": "quiet",
     "toolcrib.cli.commands": "coo",
     "toolcrib.operations.checks": "lofts",
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
     "toolcrib.features.accounts.providers": "nest",
-    "toolcrib.features.workflows.nodes": "chirp",
 }
 HOST = """
 import asyncio, pathlib, toolcrib
@@ -165,42 +160,10 @@ asyncio.run(main())
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A working folder with the package installed for it, and a home with a server that it reaches."""
-    site = tmp_path / "site"
-    package, info = site / "aviary", site / "aviary-1.0.dist-info"
-    package.mkdir(parents=True)
-    info.mkdir()
-    (package / "__init__.py").write_text("")
-    for name, text in MODULES.items():
-        (package / f"{name}.py").write_text(text.lstrip())
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: aviary\nVersion: 1.0\n")
-    points = [f"[{group}]\n{name} = aviary.{name}\n" for group, name in GROUPS.items()]
-    (info / "entry_points.txt").write_text("\n".join(points))
-    (tmp_path / "home").mkdir()
+    install(tmp_path, MODULES, GROUPS)
     servers = {"loft": {"type": "pigeon", "loft": "aviary.echo"}}
     (tmp_path / "home" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     return tmp_path
-
-
-def run(folder: Path, *words: str, code: int = 0, stdin: str = "") -> str:
-    """What a new process with the package on its path prints."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(folder / "site"),
-        "TOOLCRIB_HOME": str(folder / "home"),
-        "HOME": str(folder),
-        "TOOLCRIB_KEYRING": "off",
-    }
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env=environment,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
-    return done.stdout + (done.stderr if code else "")
 
 
 def told(folder: Path, body: str) -> Any:
@@ -266,21 +229,16 @@ def test_an_embedder_of_another_package_makes_vectors(folder: Path) -> None:
     assert run(folder, "-c", program).strip() == "26"
 
 
-def test_a_workflow_uses_a_node_of_another_package(folder: Path) -> None:
-    data = {"name": "x", "nodes": {"a": {"type": "Chirp", "settings": {"times": "two"}}}}
-    program = (
-        "from toolcrib.graph.files import workflow_from\n"
-        "from toolcrib.features.workflows.graph.validation import validate\n"
-        f"print(*(each.message for each in validate(workflow_from({data}))))"
-    )
-
-    assert run(folder, "-c", program).startswith("times: Input should be a valid integer")
-
-
 def test_an_installer_of_another_package_is_chosen_by_its_references(folder: Path) -> None:
     program = "from toolcrib.servers.installers.engine.installations import find_installer\n"
 
     assert "crate" in run(folder, "-c", program + "print(find_installer('crate:hens')[1])")
+
+
+def test_a_desktop_backend_of_another_package_is_chosen_by_its_platform(folder: Path) -> None:
+    program = "from toolcrib.bundled.desktop.backends import backend_module\n"
+
+    assert run(folder, "-c", program + "print(backend_module('aviary').user_target())").strip() == "perch"
 
 
 def test_a_command_of_another_package_is_listed_and_runs(folder: Path) -> None:

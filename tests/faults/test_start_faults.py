@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -15,13 +15,21 @@ from toolcrib.testing.clock import TurnedClock
 
 
 async def test_01_a_server_that_always_exits_is_soon_tried_only_now_and_then_and_harms_no_other(crib, until):
-    crib.server("broken", "exit", restart={"firstDelay": 0.01, "longestDelay": 0.05})
+    clock = TurnedClock()
+    crib.server("broken", "exit", restart={"firstDelay": 1, "longestDelay": 5})
     crib.server("good")
-    async with crib.open() as host:
-        await until(host, lambda: host.servers.status("broken").restarts == 5)
-        status = host.servers.status("broken")
-        assert status.state is ServerState.BACKOFF
-        assert datetime.fromisoformat(status.retry_at) - datetime.now(UTC) > timedelta(seconds=40)
+    async with crib.open(clock=clock) as host:
+        for restarts in range(1, 6):
+            await until(
+                host,
+                lambda: (
+                    host.servers.status("broken").restarts == restarts  # noqa: B023
+                    and host.servers.status("broken").state is ServerState.BACKOFF
+                ),
+            )
+            status = host.servers.status("broken")
+            clock.turn(10 if restarts < 5 else 0)
+        assert datetime.fromisoformat(status.retry_at) - clock.now() > timedelta(seconds=40)
         assert "frobnicator" in status.reason
         assert "toolcrib logs broken" in status.hint
         assert (await host.call("good__echo", {"text": "fine"}))["content"][0]["text"] == "fine"

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -287,15 +286,12 @@ async def test_ten_thousand_calls_leave_no_growth_in_memory_tasks_or_descriptors
         assert growth < 256 * 1024
 
 
-async def test_a_snapshot_of_a_thousand_tools_costs_less_than_a_millisecond(crib):
+async def test_a_snapshot_of_a_thousand_tools_is_not_made_again(crib):
     crib.server("many", args=("--tools", "1000"))
     async with crib.open() as host:
         await host.ready()
         assert len(host.toolset.registry.snapshot.tools) == 1009
-        began = time.process_time()
-        for _ in range(100):
-            assert host.toolset.registry.snapshot.tools
-        assert (time.process_time() - began) / 100 < 0.001
+        assert host.toolset.registry.snapshot.tools is host.toolset.registry.snapshot.tools
 
 
 def _descriptors() -> int:

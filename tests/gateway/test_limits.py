@@ -15,6 +15,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, META, Speaker, connection, eventually, said, until_called
+from tests.loop_clock import LoopClock, settle
 from toolcrib.gateway.http import server as http_server
 from toolcrib.gateway.http.server import serve_http
 
@@ -215,41 +216,44 @@ async def test_a_client_that_sends_all_of_too_large_a_body_sees_the_refusal(limi
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
     ],
 )
-async def test_a_request_that_does_not_arrive_is_not_waited_for(limited, slowly):
-    async with limited(requestTimeout=0.3) as (url, _), connection(url) as (reader, writer):
+async def test_a_request_that_does_not_arrive_is_not_waited_for(limited, slowly, clock: LoopClock):
+    async with limited(requestTimeout=30) as (url, _), connection(url) as (reader, writer):
         writer.write(slowly)
+        await settle()
+        await clock.passes(30)
         answer = await said(reader)
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b"connection: close" in answer
 
 
-async def test_a_client_that_trickles_is_turned_away_as_well(limited):
-    async with limited(requestTimeout=0.5) as (url, load), connection(url) as (reader, writer):
+async def test_a_client_that_trickles_is_turned_away_as_well(limited, clock: LoopClock):
+    async with limited(requestTimeout=30) as (url, load), connection(url) as (reader, writer):
         answer = asyncio.create_task(said(reader))
         writer.write(HEAD)
-        async with asyncio.timeout(DEADLINE):
-            while not answer.done():
-                writer.write(b"X-More: 1\r\n")
-                await asyncio.wait({answer}, timeout=0.05)
+        while not answer.done():
+            writer.write(b"X-More: 1\r\n")
+            await clock.passes(5)
         assert not answer.result() or answer.result().startswith(b"HTTP/1.1 408 ")
         assert load.calls == 0
 
 
-async def test_the_second_request_of_a_connection_has_a_deadline_too(limited):
+async def test_the_second_request_of_a_connection_has_a_deadline_too(limited, clock: LoopClock):
     whole = b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    async with limited(requestTimeout=0.3) as (url, _), connection(url) as (reader, writer):
+    async with limited(requestTimeout=30) as (url, _), connection(url) as (reader, writer):
         writer.write(whole)
         async with asyncio.timeout(DEADLINE):
             await reader.readuntil(b"PROFILE.")
         writer.write(whole[:20])
+        await settle()
+        await clock.passes(30)
         assert (await said(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_a_slow_call_is_no_slow_request(limited, crib, client):
+async def test_a_slow_call_is_no_slow_request(limited, crib, client, clock: LoopClock):
     crib.server("slow")
-    async with limited(requestTimeout=0.3) as (url, _):
-        speaker = Speaker(client, url)
-        answer = await speaker.modern("tools/call", name="slow__sleep", arguments={"seconds": 1.5})
+    async with limited(requestTimeout=20) as (url, load):
+        call = Speaker(client, url).modern("tools/call", name="slow__sleep", arguments={"seconds": 0.5})
+        answer = await clock.outlasts(call, 20, begun=eventually(lambda: load.calls))
         assert answer.json()["result"]["content"][0]["text"] == "slept"
 
 

@@ -7,6 +7,7 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.bundled.terminal.conftest import KINDS, available
 from tests.conftest import DEADLINE, Crib
 from toolcrib.bundled.terminal.sandbox import Kind
 from toolcrib.gateway.http.server import serve_http
+from toolcrib.host import Host
 
 VISIT = """
 import os, socket, sys, time, urllib.error, urllib.request
@@ -27,7 +29,8 @@ def visit():
         one, other = socket.socketpair()
         socket.send_fds(one, [b"x"], [made.fileno()])
         made.close()
-        time.sleep(1)  # the gateway looks for the owner of the connection, and finds none
+        while not os.path.exists("looked"):  # for the owner of the connection, of which it finds none
+            time.sleep(0.01)
         made = socket.socket(fileno=socket.recv_fds(other, 1, 1)[1][0])
     made.send(b"GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
     answer = made.recv(1000).decode()
@@ -53,6 +56,23 @@ REFUSALS = ("403", "[Errno 104] Connection reset by peer")
 """The second when the refusal comes before the request was read."""
 
 
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the program, and a file since the gateway has looked whose connection it got."""
+    made = tmp_path / "project"
+    made.mkdir()
+    (made / "visit.py").write_text(VISIT)
+    look = Host.is_own_program
+
+    def noted(host: Host, *addresses: Any) -> bool:
+        found = look(host, *addresses)
+        (made / "looked").touch()
+        return found
+
+    monkeypatch.setattr(Host, "is_own_program", noted)
+    return made
+
+
 def visit(url: str) -> int:
     try:
         with urllib.request.urlopen(f"{url}/healthz") as answer:
@@ -70,14 +90,12 @@ def visit(url: str) -> int:
     ],
 )
 async def test_a_command_is_refused_and_others_are_served(
-    crib: Crib, tmp_path: Path, kind: Kind, address: str, arguments: str
+    crib: Crib, project: Path, kind: Kind, address: str, arguments: str
 ) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "visit.py").write_text(VISIT)
     crib.setting(terminal={"enabled": True, "folder": str(project), "sandbox": available(kind)})
     async with crib.open() as host, serve_http(host, address=address) as (url, _):
         before = await asyncio.to_thread(visit, url)
+        (project / "looked").unlink()
         command = f"{sys.executable} visit.py {url} {arguments}; cat"
         await host.call("terminal__run_command", {"command": command, "background": True})
         async with asyncio.timeout(DEADLINE):
@@ -92,11 +110,9 @@ async def test_a_command_is_refused_and_others_are_served(
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
 @pytest.mark.parametrize("arguments", ["0", "0 'hidden in a message'"])
 async def test_a_command_of_another_host_is_refused_too(
-    crib: Crib, tmp_path: Path, kind: Kind, arguments: str
+    crib: Crib, project: Path, tmp_path: Path, kind: Kind, arguments: str
 ) -> None:
-    project, second = tmp_path / "project", Crib(tmp_path / "second")
-    project.mkdir()
-    (project / "visit.py").write_text(VISIT)
+    second = Crib(tmp_path / "second")
     crib.setting(terminal={"enabled": True, "folder": str(project), "sandbox": available(kind)})
     async with crib.open() as host, second.open() as other, serve_http(other) as (url, _):
         command = f"{sys.executable} visit.py {url} {arguments}"
@@ -106,10 +122,7 @@ async def test_a_command_of_another_host_is_refused_too(
     assert (project / "said").read_text() in REFUSALS
 
 
-async def test_a_terminal_in_a_process_of_its_own_is_refused_too(crib: Crib, tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "visit.py").write_text(VISIT)
+async def test_a_terminal_in_a_process_of_its_own_is_refused_too(crib: Crib, project: Path) -> None:
     args = ["-m", "toolcrib.bundled.terminal", str(project)]
     crib.entry("shell", {"command": sys.executable, "args": args})
     async with crib.open() as host, serve_http(host) as (url, _):

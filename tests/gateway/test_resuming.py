@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from toolcrib.gateway.http import exchange
+from toolcrib.host import Host
 
 DEADLINE = 60.0
 JSON_FIRST = {"Accept": "application/json, text/event-stream"}
@@ -19,7 +20,8 @@ STREAM_FIRST = {"Accept": "text/event-stream, application/json"}
 class OldClient:
     """Speaks 2025-11-25 by hand."""
 
-    def __init__(self, client: httpx2.AsyncClient, url: str) -> None:
+    def __init__(self, host: Host, client: httpx2.AsyncClient, url: str) -> None:
+        self.host = host
         self.client = client
         self.url = url
         self.session: dict[str, str] = {}
@@ -70,7 +72,7 @@ async def old(serve, crib) -> AsyncIterator[OldClient]:
         asyncio.timeout(DEADLINE),
     ):
         await host.ready()
-        yield OldClient(client, url)
+        yield OldClient(host, client, url)
 
 
 async def test_the_rest_of_an_answer_is_there_for_a_client_that_was_cut_off(old):
@@ -122,9 +124,9 @@ async def test_the_stream_of_another_session_is_not_given_out(old):
     await old.open()
     async with old.call(1, "slow__echo", STREAM_FIRST, text="secret") as response:
         opening = await anext(events(response))
-    stranger = OldClient(old.client, old.url)
+    stranger = OldClient(old.host, old.client, old.url)
     await stranger.open()
     async with stranger.again(opening["id"]) as response:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1):
-                await anext(events(response))
+        old.host.tool(name="marker")(lambda: None)
+        first = await anext(events(response))
+    assert json.loads(first["data"])["method"] == "notifications/tools/list_changed"

@@ -44,7 +44,15 @@ def talkative(crib: Crib, model: Vendor) -> None:
     crib.setting(agent=model.settings)
 
 
-async def test_a_question_waits_for_the_end_of_one_that_was_stopped(crib: Crib) -> None:
+async def test_a_question_waits_for_the_end_of_one_that_was_stopped(
+    crib: Crib, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_busy, waits = turns._is_busy, asyncio.Event()
+
+    def noted(*given: Any) -> bool:
+        waits.set()
+        return is_busy(*given)
+
     with vendor() as model:
         talkative(crib, model)
         async with crib.open(gate=AllowAll()) as host, asyncio.timeout(DEADLINE):
@@ -52,9 +60,10 @@ async def test_a_question_waits_for_the_end_of_one_that_was_stopped(crib: Crib) 
             first = asyncio.create_task(ask(host, "Linger."))
             await tool.began.wait()
             first.cancel()
+            monkeypatch.setattr(turns, "_is_busy", noted)
             second = asyncio.create_task(ask(host, "Never mind.", "last"))
-            done, _ = await asyncio.wait([second], timeout=0.3)
-            assert not done
+            await waits.wait()
+            assert not second.done()
             tool.let_go.set()
             assert (await second)["answer"] == "All right."
             assert first.cancelled()

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvloop
 
+from tests.loop_clock import TurnableUvloop
 from tests.servers.puppets import Puppet, Reaction, open_puppet
 from tests.servers.stage import PromptWire, Stage, Wire
 from toolcrib.servers.processes import termination as processes
@@ -26,7 +26,7 @@ def pytest_asyncio_loop_factories(
     """Modules that say `BOTH_LOOPS = True` run on asyncio's own loop and on uvloop."""
     loops: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"asyncio": asyncio.new_event_loop}
     if getattr(getattr(item, "module", None), "BOTH_LOOPS", False):
-        loops["uvloop"] = uvloop.new_event_loop
+        loops["uvloop"] = TurnableUvloop
     return loops
 
 
@@ -54,27 +54,6 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter patience with children that do not want to end."""
     monkeypatch.setattr(processes, "GRACE_AFTER_EOF", 0.3)
     monkeypatch.setattr(processes, "GRACE_AFTER_TERM", 0.3)
-
-
-class LoopClock:
-    """The event loop's time (asyncio's own loop only), which a test may let pass at a stroke."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._passed = 0.0
-        real_time = loop.time
-        loop.time = lambda: real_time() + self._passed  # type: ignore[method-assign]
-
-    async def passes(self, seconds: float) -> None:
-        """So much later: whatever was due by then has happened."""
-        self._passed += seconds
-        for _ in range(5):
-            await asyncio.sleep(0)
-
-
-@pytest.fixture
-async def clock() -> LoopClock:
-    """A hand on the clock of the running loop."""
-    return LoopClock(asyncio.get_running_loop())
 
 
 @pytest.fixture(params=[Wire, PromptWire])

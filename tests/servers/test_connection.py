@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from tests.servers.test_starts import Starter, _end, _settle
 from toolcrib.errors import ConnectionLost
 from toolcrib.schema.servers import ServerEntry

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from toolcrib.servers.starts import FIRST_CALL_PAUSE, HEAD_START, TICK, StartSlots
 
 pytestmark = pytest.mark.usefixtures("tidy")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from tests.servers.puppets import LEGACY, SILENCE, TOOL, Puppet, Refusal
 from toolcrib.servers.tool_list import PAUSE, TIMEOUT, ListRefresher
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.servers.children import misbehaving
-from tests.servers.conftest import LoopClock
 from tests.servers.puppets import LEGACY, MODERN, TOOL, Message, Puppet, Refusal
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
@@ -135,11 +135,12 @@ async def test_a_server_that_exits_fails_the_handshake_with_its_last_words(conne
     assert trial.steps[2].hint == "See `toolcrib logs srv`."
 
 
-async def test_a_silent_server_fails_with_the_deadline(connector: Connector, puppet):
+async def test_a_silent_server_fails_with_the_deadline(connector: Connector, puppet, clock: LoopClock):
     async with puppet({}) as server:
-        trial = await try_server(connector, played_by(server, timeout=0.5))
+        trying = try_server(connector, played_by(server, timeout=30))
+        trial = await clock.outlasts(trying, 30, begun=server.until(lambda: server.heard))
     assert outline(trial) == [("resolve", True), ("spawn", True), ("handshake", False)]
-    assert trial.steps[2].detail == "No answer within 0.5 s."
+    assert trial.steps[2].detail == "No answer within 30 s."
     assert "timeouts.start" in trial.steps[2].hint
 
 

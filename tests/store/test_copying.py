@@ -14,8 +14,9 @@ from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chats import Chats
 from toolcrib.store.connection import Connection
-from toolcrib.store.copying import PAGE, TABLES, Table, copy_all, count_rows
+from toolcrib.store.copying import PAGE, copied_tables, copy_all, count_rows
 from toolcrib.store.database import open_database
+from toolcrib.store.tables import Table
 from toolcrib.store.tool_pins import ToolPins
 from toolcrib.store.work_queue import Database
 
@@ -42,7 +43,7 @@ def contents(table: Table, connection: Connection) -> Sequence[Any]:
 
 
 async def everything(database: Database) -> dict[str, Sequence[Any]]:
-    return {table.name: await database.run(lambda c, t=table: contents(t, c)) for table in TABLES}
+    return {table.name: await database.run(lambda c, t=table: contents(t, c)) for table in copied_tables()}
 
 
 async def test_everything_arrives_and_comes_back(tmp_path: Path, postgres_url: str) -> None:
@@ -72,5 +73,5 @@ async def test_copying_twice_adds_nothing(tmp_path: Path, postgres_url: str) -> 
 
         again = await copy_all(first, shared, "first", Noon())
 
-        assert [one.added for one in again] == [0] * len(TABLES)
+        assert [one.added for one in again] == [0] * len(copied_tables())
         assert await shared.run(count_rows) == before

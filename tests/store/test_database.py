@@ -11,7 +11,7 @@ import pytest
 
 from toolcrib.errors import ConfigError
 from toolcrib.store.database import open_database, transact
-from toolcrib.store.migrations import STEPS, migrate
+from toolcrib.store.migrations import STEPS, apply_steps
 
 
 def mode(path: Path) -> int:
@@ -151,9 +151,9 @@ def test_an_older_file_is_brought_up_to_date_step_by_step(tmp_path: Path) -> Non
     connection = sqlite3.connect(tmp_path / "toolcrib.db", isolation_level=None)
     steps = (("CREATE TABLE one (a)",), ("INSERT INTO one VALUES (1)", "CREATE TABLE two (b)"))
 
-    migrate(connection, steps[:1])
-    migrate(connection, steps)
-    migrate(connection, steps)
+    apply_steps(connection, steps[:1])
+    apply_steps(connection, steps)
+    apply_steps(connection, steps)
 
     assert connection.execute("SELECT a FROM one").fetchall() == [(1,)]
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
@@ -163,7 +163,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "toolcrib.db", isolation_level=None)
 
     with pytest.raises(sqlite3.OperationalError):
-        migrate(connection, (("CREATE TABLE one (a)", "INSERT INTO nowhere VALUES (1)"),))
+        apply_steps(connection, (("CREATE TABLE one (a)", "INSERT INTO nowhere VALUES (1)"),))
 
     assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     assert connection.execute("PRAGMA user_version").fetchone() == (0,)

@@ -12,14 +12,14 @@ import pytest
 
 from toolcrib.errors import ConfigError
 from toolcrib.store.database import KEPT, migration_backups, open_database
-from toolcrib.store.migrations import STEPS, migrate
+from toolcrib.store.migrations import STEPS, apply_steps
 from toolcrib.store.snapshots import copy_database
 
 
 def old_database(path: Path, version: int, title: str) -> None:
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrate(connection, STEPS[:version])
+        apply_steps(connection, STEPS[:version])
         connection.execute("INSERT INTO trust VALUES ('s', ?, 1)", (title,))
 
 

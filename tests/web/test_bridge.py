@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib as Home
+from tests.loop_clock import settle
 from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.gateway.http.server import serve_http
 from toolcrib.web.bridge import MAX_REQUESTS, AsgiApplication, AsgiBridge, Receive, Scope, Send
@@ -130,7 +131,7 @@ async def test_who_does_not_read_is_waited_for(home: Home) -> None:
             before = -1
             while before != len(sent):  # until it stands still
                 before = len(sent)
-                await asyncio.sleep(0.3)
+                await settle()
         held_back = len(sent)
         async with asyncio.timeout(DEADLINE):
             while len(sent) < 400:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -214,15 +215,17 @@ def test_the_time_of_a_try_leaves_out_how_long_its_question_waited(tools: Crib, 
     panel = page.get_by_role("complementary", name="Try it: filesystem__write_file")
     panel.get_by_label("path text, required").fill(str(tools.home / "files" / "note.txt"))
     panel.get_by_label("content text, required").fill("hello")
+    began = time.monotonic()
     panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
     expect(question).to_have_attribute("data-deaf", "false")
     question.get_by_role("button", name="Allow once").click()
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
+    whole = (time.monotonic() - began) * 1000
 
     [call] = tools.run("calls", words="tool:filesystem__write_file")["calls"]
     assert call["gate"]["waited_ms"] >= 500  # The question hears nothing for half a second.
-    assert call["ms"] < call["gate"]["waited_ms"]
+    assert call["ms"] + call["gate"]["waited_ms"] <= whole
 
 
 def test_a_tool_is_switched_off_and_on_again_without_a_restart(tools: Crib, tools_page: Page) -> None:

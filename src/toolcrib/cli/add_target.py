@@ -119,7 +119,7 @@ def _options_last(args: list[str], options: Mapping[str, click.Option]) -> list[
 
 
 def _is_bundled(name: str) -> bool:
-    """Whether a server of this name comes with Toolcrib; what follows are then its own options."""
+    """True if a server of this name comes with Toolcrib; what follows are then its own options."""
     from toolcrib.catalog.listing import by_name
 
     listed = by_name(name)
@@ -199,7 +199,7 @@ def _split_name(first: str, rest: tuple[str, ...]) -> tuple[str, tuple[str, ...]
 
 
 def _read_pasted(name: str, words: Sequence[str], *, as_is: bool) -> Pasted | None:
-    """What was pasted; None for a plain command, which is used unchanged."""
+    """The pasted text as it was understood; None for a plain command, which is used unchanged."""
     from toolcrib.config.paste.parser import as_command, understand
     from toolcrib.config.paste.pasted import Entries, Install
 
@@ -214,7 +214,7 @@ def _read_pasted(name: str, words: Sequence[str], *, as_is: bool) -> Pasted | No
 
 
 def _is_program(word: str, here: Path, *, as_is: bool) -> bool:
-    """Whether one argument after a name is a command, rather than a file, a package or an address."""
+    """True if one argument after a name is a command, rather than a file, a package or an address."""
     from toolcrib.config.paste.parser import is_beginning
 
     path = here / Path(word).expanduser()

@@ -15,8 +15,7 @@ from toolcrib.cli.keyboard import Keyboard
 from toolcrib.cli.line_input import Prompt
 from toolcrib.cli.output import label, note, paint, say
 from toolcrib.cli.surface import Surface
-from toolcrib.cli.turn import run_turn
-from toolcrib.cli.turn_view import turn_view
+from toolcrib.cli.turn import run_turn, turn_view
 from toolcrib.errors import NoModel, ToolcribError
 from toolcrib.operations.client import Client
 

@@ -14,6 +14,9 @@ from toolcrib.errors import ToolcribError
 if TYPE_CHECKING:
     import click
 
+TIMEOUT = 2
+"""Seconds to connect to a shared database, and for each query: the user is typing."""
+
 
 def servers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """The configured servers."""
@@ -137,14 +140,13 @@ def _rows(home: Path | None) -> list[tuple[str, str]]:
 
     from toolcrib.config.paths import find_paths
 
+    query = "SELECT server, definitions FROM tool_lists"
     if shared := _database(home):
-        from toolcrib.cli.shared_names import tool_rows
-
-        return tool_rows(home, shared)
+        return _select(home, shared, query)
     database = find_paths(home).database
     connection = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True, timeout=0.2)
     try:
-        return connection.execute("SELECT server, definitions FROM tool_lists").fetchall()
+        return connection.execute(query).fetchall()
     finally:
         connection.close()
 
@@ -163,13 +165,31 @@ def _database(home: Path | None) -> str:
 
 
 def _shared_profiles(home: Path | None) -> list[str]:
-    from toolcrib.cli.shared_names import profile_names
-
     shared = _database(home)
     try:
-        return profile_names(home, shared) if shared else []
+        rows = _select(home, shared, "SELECT name FROM gateway_profiles") if shared else []
     except (OSError, ValueError, TypeError, ToolcribError):
         return []
+    return [name for (name,) in rows]
+
+
+def _select(home: Path | None, url: str, query: str) -> list[Any]:
+    """The rows of a shared database. Raises `ToolcribError`."""
+    from toolcrib.config.database_url import connection_url
+    from toolcrib.config.paths import find_paths
+    from toolcrib.config.secrets import SecretStore
+
+    try:
+        from toolcrib.store.postgres.server import connect
+    except ImportError as error:
+        raise ToolcribError("PostgreSQL needs packages that are not installed.") from error
+    address = connection_url(url, SecretStore(find_paths(home)))
+    connection = connect(f"{address}{'&' if '?' in address else '?'}connect_timeout={TIMEOUT}")
+    try:
+        connection.execute(f"SET statement_timeout = {TIMEOUT * 1000}")
+        return list(connection.execute(query).fetchall())
+    finally:
+        connection.raw.close()
 
 
 def _settings(home: Path | None) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import signal
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ from toolcrib.cli.surface import Surface
 
 SECTIONS = ("Models", "Host", "Servers", "Tools", "Housekeeping")
 """In the order of the help; others follow."""
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""They end a command; SIGINT is handled by asyncio's runner."""
+repeatable = partial(click.option, multiple=True)
+"""An option that may be given several times."""
 
 
 class CliCommand(click.Command):
@@ -106,6 +112,15 @@ def wait_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return option(command)
 
 
+def model_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--model`."""
+    from toolcrib.cli.completion import models
+
+    text = "The model; demo needs no account."
+    option = click.option("--model", "-m", metavar="VENDOR:MODEL", shell_complete=models, help=text)
+    return option(command)
+
+
 def effort_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--effort`."""
     levels = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -128,10 +143,38 @@ def _callback(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _finish(work: Coroutine[Any, Any, Any]) -> Any:
+    """The result of the coroutine; a signal cancels it, so that everything it opened is closed."""
     # Help and completion need no event loop, which takes a third of their time to import.
-    from toolcrib.cli.runner import run_to_end
+    import asyncio
 
-    return run_to_end(work)
+    with asyncio.Runner() as runner:
+        return runner.run(_until_signal(work))
+
+
+async def _until_signal(work: Coroutine[Any, Any, Any]) -> Any:
+    import asyncio
+
+    from toolcrib.cli.error_report import Interrupted
+
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work)
+    received: list[int] = []
+
+    def end(number: int) -> None:
+        received.append(number)
+        task.cancel()
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, end, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if received:
+            raise Interrupted(received[0]) from None
+        raise
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 _DEFAULTS: dict[str, Any] = {"json": False, "yes": False, "debug": False, "home": None}

@@ -81,7 +81,7 @@ def _begin(context: click.Context, /, json: bool, home: Path | None, debug: bool
 
 
 def _has_flag(args: Sequence[str], option: str) -> bool:
-    """Whether a flag is given; parsing may fail, and its error must respect the flag."""
+    """True if a flag is given; parsing may fail, and its error must respect the flag."""
     own = list(args)[: list(args).index("--")] if "--" in args else args
     return option in own
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class HttpAddress:
-    """Where the gateway listens."""
+    """The address that the gateway listens on."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -92,7 +92,7 @@ def _announce(surface: Surface, base: str, views: Views) -> None:
 
 
 def _explain(host: Host, profiles: Sequence[Profile]) -> None:
-    """What asks, and which views show nothing."""
+    """Say which calls need approval, and which profiles offer nothing."""
     sys.stderr.write(f"{_what_asks(host.settings, [profile.name for profile in profiles])}\n")
     known = list(host.toolset.registry.snapshot.tools.values())
     for profile in profiles:

@@ -10,7 +10,7 @@ import click
 
 from toolcrib import plugins
 from toolcrib.cli.declare import SECTIONS, CliCommand, shared_options
-from toolcrib.operations.index import COMMANDS, FEATURE_COMMANDS
+from toolcrib.operations.index import COMMANDS, FEATURE_COMMANDS, SUBCOMMANDS
 
 if TYPE_CHECKING:
     from toolcrib.cli.outline import Outline
@@ -54,7 +54,7 @@ def _unknown(ctx: click.Context, name: str, known: list[str]) -> click.UsageErro
 
 
 def command_of(name: str, section: str, summary: str, *commands: click.Command) -> Group:
-    """A command with subcommands; without one it runs `list`, or shows its help if it has no such."""
+    """A command with these subcommands and those of operations; without one it runs `list` if it has it."""
 
     @click.pass_context
     def begin(context: click.Context, /, **values: Any) -> Any:
@@ -71,9 +71,19 @@ def command_of(name: str, section: str, summary: str, *commands: click.Command) 
     group = Group(name, help=summary, callback=begin, invoke_without_command=True)
     group.section = section  # type: ignore[attr-defined]
     group.params.extend(shared_options())
-    for command in commands:
+    for command in (*commands, *_made_from_operations(name)):
         group.add_command(command)
     return group
+
+
+def _made_from_operations(group: str) -> list[CliCommand]:
+    from toolcrib.cli.operation_command import make_command
+
+    return [
+        make_command(operation, command)
+        for operation, command in SUBCOMMANDS.items()
+        if command.name.startswith(f"{group} ")
+    ]
 
 
 class ProgramGroup(Group):

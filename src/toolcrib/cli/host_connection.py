@@ -26,12 +26,12 @@ PAUSE = 0.05
 async def reach(home: Path | None = None) -> AsyncIterator[Client]:
     """A client of the running host; without one, of a host that is opened in this process as needed."""
     paths = find_paths(home)
-    told = warn_of_incident(paths)
+    warned = warn_of_incident(paths)
     try:
         async with _reached(home, paths) as client:
             yield client
     finally:
-        if not told:  # the host that was opened here noticed it
+        if not warned:  # the host that was opened here noticed it
             warn_of_incident(paths)
 
 

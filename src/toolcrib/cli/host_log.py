@@ -21,10 +21,10 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 def keep_log(path: Path, mask: Callable[[str, int], str]) -> None:
     """Log to a file from now on; `mask` hides secrets and cuts texts.
 
-    Of libraries only warnings are kept, whatever level they or the user set: at INFO they log requested
+    Of libraries only warnings are kept, at any level that they or the user set: at INFO they log requested
     addresses, which may contain keys.
     """
-    for earlier in [each for each in logging.getLogger().handlers if isinstance(each, _PrivateFile)]:
+    for earlier in [known for known in logging.getLogger().handlers if isinstance(known, _PrivateFile)]:
         logging.getLogger().removeHandler(earlier)
         earlier.close()
     handler = _PrivateFile(path, encoding="utf-8", errors="backslashreplace", delay=True)

@@ -28,7 +28,7 @@ View = AbstractAsyncContextManager[None]
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """How the page is served; without a port, on the default one or the next free one."""
+    """Options of the page; without a port it gets the default one or the next free one."""
 
     port: int | None = None
     browser: bool = True
@@ -53,7 +53,7 @@ def _wait_for_restore(surface: Surface) -> None:
 
 
 async def _run(surface: Surface, page: Page) -> bool:
-    """Whether the host is to be opened again."""
+    """Run the host once; True if it is to be opened again."""
     with ended_by_signals() as ending:
         async with open_host(surface.home, exclusive=True, handlers=bridge_handlers()) as host:
             ending.host = host

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from toolcrib.cli.declare import repeatable
 from toolcrib.cli.output import counted, label, note
 from toolcrib.cli.proposal import read_pairs, sandbox_shown
 from toolcrib.cli.questions import ask, ask_unseen, can_ask
@@ -49,17 +50,13 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in (
         click.option("--dry-run", is_flag=True, help="Show the plan; change nothing."),
         click.option("--offline", is_flag=True, help="Use only what is already on this machine."),
-        click.option(
+        repeatable(
             "--allow-build",
-            multiple=True,
             metavar="PACKAGE",
             help="Allow this package to be built from source, which runs its code.",
         ),
-        click.option(
-            "--allow-scripts",
-            multiple=True,
-            metavar="PACKAGE",
-            help="Allow this package to run its install scripts.",
+        repeatable(
+            "--allow-scripts", metavar="PACKAGE", help="Allow this package to run its install scripts."
         ),
     ):
         command = decorate(command)

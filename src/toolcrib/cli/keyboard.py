@@ -39,7 +39,7 @@ _REST_OF_PASTE = 1.0
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 ALT_ENTER = ("\x1b\r", "\x1b\n", "\x1b[13;2u", "\x1b[13;3u", "\x1b[27;2;13~", "\x1b[27;3;13~")
-"""What terminals send for Alt-Enter, and some of them for Shift-Enter."""
+"""Sent by terminals for Alt-Enter, and by some for Shift-Enter."""
 _KEY = re.compile(
     rf"(?P<new>{'|'.join(map(re.escape, ALT_ENTER))})"
     r"|(?P<sequence>\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O\x1b]))|(?P<enter>\r\n|\r|\n)|(?P<other>.)",
@@ -85,7 +85,7 @@ class KeyDecoder:
         return _REST_OF_SEQUENCE if self._begun else None
 
     def feed(self, data: bytes) -> list[Piece]:
-        """What was read at once: a single key, or else pastes."""
+        """The pieces of what was read at once: a single key, or else pastes."""
         more = self._decode(data)
         more = more.removeprefix("\n") if self._half_break else more
         self._half_break = more.endswith("\r")
@@ -140,7 +140,7 @@ def clean(text: str) -> str:
 
 
 def typed_ahead(pieces: Sequence[Piece], text: str = "") -> str:
-    """The text followed by these pieces; `ENTER` stands where a message was sent."""
+    """The text followed by these pieces; `ENTER` marks where a message was sent."""
     for piece in pieces:
         if isinstance(piece, Paste):
             text += piece.text + (ENTER if piece.ended else "")
@@ -185,7 +185,7 @@ def mark_pastes(*, on: bool) -> None:
 
 
 def read_burst(file: int, timeout: float = PASTE_GAP) -> bytes:
-    """What arrives without a pause."""
+    """The bytes that arrive without a pause."""
     import select
 
     data = b""
@@ -224,7 +224,7 @@ class Keyboard:
         self._timer: asyncio.TimerHandle | None = None
         self._typed_at = 0.0
         self.ahead = ""
-        """What was typed without a question, as in `typed_ahead`: for the next prompt."""
+        """The text typed without a question, as in `typed_ahead`: for the next prompt."""
 
     def __enter__(self) -> Self:
         if self._on_escape is not None:

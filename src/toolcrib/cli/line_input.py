@@ -35,7 +35,7 @@ from toolcrib.cli.keyboard import (
 MAX_HISTORY = 1000
 PROMPT = "› "
 INTERRUPT = "\x03\u2063"
-"""Ctrl-C, and an invisible character that tells it from one in a paste."""
+"""Ctrl-C, and an invisible character that distinguishes it from one in a paste."""
 _BINDINGS = (
     r'"\e[990~": end-of-line',
     r'"\e[991~": quoted-insert',
@@ -65,7 +65,7 @@ class Prompt:
         self._interactive = interactive
         self._terminal = ExitStack()
         self._ahead = ""
-        """What was typed early, as in `typed_ahead`."""
+        """Text that was typed early, as in `typed_ahead`."""
 
     def __enter__(self) -> Self:
         if isinstance(sys.stdin, TextIOWrapper):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the list of commands shows about one of them."""
+    """The section and the help of a command, for the list of commands."""
 
     section: str
     help: str

@@ -27,7 +27,9 @@ from toolcrib.cli.keyboard import (
     read_burst,
     typed_ahead,
 )
+from toolcrib.errors import UsageError
 
+LARGEST_SECRET = 64 * 1024
 _REACTION = 0.2
 """Seconds within which Python handles a signal, unless it missed it."""
 
@@ -62,6 +64,17 @@ def ask_unseen(question: str, *, empty: bool = False) -> str:
         return answer
 
 
+def read_secret(question: str, *, name: str = "The value") -> str:
+    """Read a secret from a hidden prompt or from stdin; other users can read command lines."""
+    if sys.stdin.isatty():
+        return ask_unseen(question)
+    value = sys.stdin.read(LARGEST_SECRET + 1)
+    if len(value) > LARGEST_SECRET:
+        raise UsageError(f"{name} is longer than {LARGEST_SECRET} characters.")
+    # `echo value |` and files end in a line break that is not part of it.
+    return value.removesuffix("\n").removesuffix("\r")
+
+
 def ask(question: str, default: str = "") -> str:
     """Ask for an optional line of text."""
     with _asking(question):
@@ -82,7 +95,7 @@ def choose(question: str, choices: Sequence[str]) -> str:
 
 
 def _read_text(prompt: str, *, shown: bool = True) -> tuple[str, bool]:
-    """What is typed until Enter, and whether it was pasted: marked as such, or several lines at once."""
+    """The text typed until Enter, and True if it was pasted: marked as such, or several lines at once."""
     file, decoder = sys.stdin.fileno(), KeyDecoder()
     typed, marked = "", False
     click.echo(prompt, nl=False, err=True)

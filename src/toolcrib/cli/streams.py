@@ -32,7 +32,7 @@ class _Output(io.FileIO):
 
 
 class _Messages(io.FileIO):
-    """Stderr; what cannot be shown is dropped, so that the command itself goes on."""
+    """Stderr; what cannot be shown is dropped, so that the command itself continues."""
 
     def write(self, data: Any, /) -> int:
         with suppress(OSError):

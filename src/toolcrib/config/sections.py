@@ -49,8 +49,12 @@ class Section:
     _required: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        own = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
-        cls._fields = {**cls._fields, **own}
+        cls.add_fields({name: field for name, field in vars(cls).items() if isinstance(field, Field)})
+
+    @classmethod
+    def add_fields(cls, fields: Mapping[str, Any]) -> None:
+        """Add fields that are declared elsewhere; to be done before the first instance."""
+        cls._fields = {**cls._fields, **fields}
         cls._names = {key: name for name in cls._fields for key in (name, camel_case(name))}
         cls._required = tuple(name for name, field in cls._fields.items() if _is_required(field))
 

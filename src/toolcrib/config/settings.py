@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from toolcrib.config.document import Document
 from toolcrib.config.json_parser import KeyPath
@@ -23,6 +23,7 @@ from toolcrib.config.sections import (
     texts,
     whole,
 )
+from toolcrib.feature import features
 from toolcrib.schema.approvals import Mode
 
 MIB = 1024 * 1024
@@ -204,17 +205,6 @@ class TerminalSettings(Section):
     """Further environment variables that commands may see."""
 
 
-class WorkflowSettings(Section):
-    """How long runs of workflows are kept."""
-
-    days: int = whole(30, least=1, most=3650)
-    """Finished runs are deleted after this many days, with their screenshots."""
-    megabytes: int = whole(2048, least=10)
-    """The oldest finished runs are deleted when all together take more space."""
-    at_once: int = whole(20, least=1, most=1000)
-    """Queued runs that a host works on at the same time."""
-
-
 def _is_database(value: str) -> bool:
     from toolcrib.config.database_url import is_database  # most homes have their own file
 
@@ -251,7 +241,16 @@ class Settings(Section):
     agent: AgentSettings = part(AgentSettings)
     approvals: ApprovalSettings = part(ApprovalSettings)
     terminal: TerminalSettings = part(TerminalSettings)
-    workflows: WorkflowSettings = part(WorkflowSettings)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The section of a feature."""
+
+
+Settings.add_fields(
+    {feature.name: part(feature.function(feature.settings)) for feature in features() if feature.settings}
+)
 
 
 def read_settings(document: Document) -> Settings:

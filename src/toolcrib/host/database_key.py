@@ -15,7 +15,7 @@ from toolcrib.errors import UsageError
 from toolcrib.host.lock import sole_host
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.database import open_database
-from toolcrib.store.decisions import SIGNED, Decided, Decisions
+from toolcrib.store.decisions import Decided, Decisions, signed_tables
 from toolcrib.store.key_fingerprint import claim_key, read_fingerprint, replace_fingerprint
 from toolcrib.store.work_queue import Database
 
@@ -78,7 +78,7 @@ async def rotate_key(database: Database, secrets: SecretStore) -> int:
 
     def rotate(connection: Connection) -> int:
         count = 0
-        for table, signed in SIGNED.items():
+        for table, signed in signed_tables().items():
             where = " AND ".join(f"{column} = ?" for column in signed.key)
             statement = f"UPDATE {table} SET decided = ? WHERE {where}"  # noqa: S608 - names of ours
             for *values, decided in old.read(connection, table):

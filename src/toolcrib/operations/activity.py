@@ -16,6 +16,7 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.host.call_preview import exhibit
 from toolcrib.host.service_preview import read_preview
+from toolcrib.operations.command import Column, Command, Parameter
 from toolcrib.operations.operation import (
     RUNNING,
     operation,
@@ -144,7 +145,33 @@ async def calls_running(host: Host) -> list[RunningCall]:
     return [shown_running(host, call, numbers) for call in reversed(host.toolset.caller.under_way())]
 
 
-@operation(page=True)
+@operation(
+    page=True,
+    command=Command(
+        section="Tools",
+        help="List past calls, newest first.",
+        columns=(
+            Column("TIME", "{time:local}"),
+            Column("TOOL", "{tool}"),
+            Column("BY", "{principal}"),
+            Column("OUTCOME", "{outcome}", colours=(("ok", "green"), ("", "red"))),
+            Column("TOOK", "{ms:duration}", right=True),
+            Column("SIZE", "{bytes:size}", right=True),
+            Column("ARGUMENTS", "{error}|{arguments}"),
+        ),
+        empty="No calls.",
+        parameters=(
+            Parameter("limit", short="-n", help="Maximum number."),
+            Parameter("tool", help="Only calls of this tool.", completes="tools"),
+            Parameter("server", help="Only calls of this server's tools.", completes="servers"),
+            Parameter("principal", help="Only calls by this caller: cli, python, agent …"),
+            Parameter("outcome", help="Only calls with this outcome."),
+            Parameter(
+                "since", metavar="TIME", help="Only calls since 30m, 2h or 7d ago, or since a date and time."
+            ),
+        ),
+    ),
+)
 async def audit(
     host: Host,
     *,

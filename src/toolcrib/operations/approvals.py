@@ -9,16 +9,20 @@ from toolcrib.agent.client_requests import OpenQuestion
 from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_lift
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.errors import NotFound
-from toolcrib.features.workflows.records import OpenQuestion as RunQuestion
-from toolcrib.features.workflows.records import RunRecord
-from toolcrib.features.workflows.results.runs import question_json
+from toolcrib.feature import features
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     LAZY,
     RUNNING,
     operation,
 )
-from toolcrib.operations.results.approvals import Waiting, WaitingItem, WaitingKind, shown_question
+from toolcrib.operations.results.approvals import (
+    Waiting,
+    WaitingItem,
+    WaitingKind,
+    shown_question,
+    waiting_item,
+)
 from toolcrib.operations.results.models import ReplyTaken
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
 from toolcrib.operations.results.times import moment
@@ -129,7 +133,9 @@ async def gather_waiting(host: Host) -> list[WaitingItem]:
     """List everything that waits: questions first, then by age, oldest first."""
     questions = [_durable(request) for request in await host.approvals.questions.requests.waiting()]
     questions += [_open(question) for question in host.chats.questions.waiting()]
-    questions += [_of_run(run, question) for run, question in await _run_questions(host)]
+    for feature in features():
+        if feature.waiting and host.features.opened(feature.name) is not None:
+            questions += await feature.function(feature.waiting)(host)
     others = [
         _server(host, status, kind)
         for status in host.servers.statuses()
@@ -154,26 +160,6 @@ def _age(item: WaitingItem) -> tuple[bool, str]:
     return item["since"] is None, item["since"] or ""
 
 
-def _item(kind: WaitingKind, **known: object) -> WaitingItem:
-    item: WaitingItem = {
-        "kind": kind,
-        "id": None,
-        "durable": False,
-        "server": None,
-        "tool": None,
-        "chat": None,
-        "chat_title": None,
-        "run": None,
-        "principal": None,
-        "reason": "",
-        "tools": [],
-        "detail": {},
-        "since": None,
-    }
-    item.update(known)  # type: ignore[typeddict-item]
-    return item
-
-
 def _without_preview(detail: Mapping[str, Any]) -> dict[str, Any]:
     """For a list, which is fetched often: a preview may have a picture."""
     return {key: value for key, value in detail.items() if key not in ("preview", "exhibit")}
@@ -183,7 +169,7 @@ def _durable(request: WaitingQuestion) -> WaitingItem:
     asked = request.question
     of_run = asked["principal"].startswith("workflow:")
     of_client = asked["principal"].partition(":")[0] == "gateway"
-    return _item(
+    return waiting_item(
         "call",
         id=asked["id"],
         durable=True,
@@ -200,7 +186,7 @@ def _durable(request: WaitingQuestion) -> WaitingItem:
 
 def _open(question: OpenQuestion) -> WaitingItem:
     asked = question.question
-    return _item(
+    return waiting_item(
         _ABOUT.get(asked.about, "elicitation"),
         id=asked.id,
         server=asked.server or None,
@@ -213,30 +199,9 @@ def _open(question: OpenQuestion) -> WaitingItem:
     )
 
 
-async def _run_questions(host: Host) -> list[tuple[RunRecord, RunQuestion]]:
-    """What runs ask the user, if this host runs any."""
-    workflows = host.features.opened("workflows")
-    if workflows is None or not workflows.runs.engine.is_open:
-        return []
-    return await workflows.runs.questions()
-
-
-def _of_run(run: RunRecord, question: RunQuestion) -> WaitingItem:
-    return _item(
-        "workflow",
-        id=question.step,
-        durable=True,
-        run=run.run,
-        principal=f"workflow:{run.workflow}",
-        reason=question.text,
-        detail=dict(question_json(question)),
-        since=moment(question.asked),
-    )
-
-
 def _server(host: Host, status: ServerStatus, kind: WaitingKind) -> WaitingItem:
     since = host.core.server_events.since(status.name)
-    return _item(
+    return waiting_item(
         kind,
         server=status.name,
         reason=status.reason,
@@ -247,7 +212,7 @@ def _server(host: Host, status: ServerStatus, kind: WaitingKind) -> WaitingItem:
 
 def _held(server: str, held: list[Tool]) -> WaitingItem:
     changed = [tool.history.last_changed for tool in held if tool.history is not None]
-    return _item(
+    return waiting_item(
         "changed",
         server=server,
         tools=[tool.name for tool in held],

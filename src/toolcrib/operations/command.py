@@ -10,7 +10,7 @@ from typing import Literal
 class Parameter:
     """A parameter on the command line: an argument if required, else an option.
 
-    `type`, `required` and `choices` are taken from the operation.
+    `type` and what follows it are taken from the operation.
     """
 
     name: str
@@ -18,17 +18,41 @@ class Parameter:
     metavar: str = ""
     completes: str = ""
     """The function of `cli/completion.py` that completes it."""
-    type: Literal["str", "int", "float", "bool"] = "str"
+    short: str = ""
+    """A second name of the option, such as `-n`."""
+    argument: bool = False
+    """An argument although it is not required."""
+    type: Literal["str", "int", "float", "bool", "datetime"] = "str"
     required: bool = False
     choices: tuple[str, ...] = ()
+    default: int | float | str | None = None
+    """Only if there is something to show in the help."""
+    limits: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    header: str
+    text: str
+    """A cell, formatted with its row: `{name}`, or `{time:local}` in a format of `cli/operation_command.py`.
+
+    `{user}|-` shows the second text if the value is empty, and `{read_only:=yes}` shows `yes` if it is not.
+    """
+    right: bool = False
+    colours: tuple[tuple[str, str], ...] = ()
+    """Colours by text; an empty text is for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """Shown as `toolcrib OPERATION`."""
+    """Shown as `toolcrib OPERATION`, or as `name`."""
 
-    section: str
-    """The section of the help: Models, Host, Servers, Tools or Housekeeping."""
+    name: str = ""
+    """The group and the subcommand: `secret list`."""
+    section: str = ""
+    """The section of the help: Models, Host, Servers, Tools or Housekeeping; a subcommand has none."""
     help: str
     done: str = ""
     """The line to print, formatted with the result: `{name} is on.`"""
@@ -36,6 +60,12 @@ class Command:
     """A key of the result, and the line to print if its value is empty."""
     shows_server: bool = False
     """Print the state of the server that the result is or has; `done` if it has none."""
+    columns: tuple[Column, ...] = ()
+    """The result is a list, printed as a table."""
+    empty: str = ""
+    """The note if the list is empty."""
+    row_note: str = ""
+    """The note below the table for each row that has these values: `{name}: {error[message]}`."""
     parameters: tuple[Parameter, ...] = ()
 
 

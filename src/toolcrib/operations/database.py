@@ -18,7 +18,7 @@ from toolcrib.operations.results.database import (
 from toolcrib.store.columns import Row, from_column
 from toolcrib.store.connection import Connection, transact
 from toolcrib.store.copying import count_rows
-from toolcrib.store.decisions import SIGNED, Decided, Refused, look_for_refused, sign_rows
+from toolcrib.store.decisions import Decided, Refused, look_for_refused, sign_rows, signed_tables
 
 LONGEST = 2000
 """Characters of a column that are shown."""
@@ -65,7 +65,7 @@ async def database_sign(host: Host, digest: str, *, remove: bool = False) -> Dec
 
 
 def _shown(table: str, row: Row) -> RefusedDecision:
-    signed, claimed = SIGNED[table], Decided.read(row[-1])
+    signed, claimed = signed_tables()[table], Decided.read(row[-1])
     named = dict(zip(signed.columns, map(_text, row[:-1]), strict=True))
     return {
         "kind": signed.title,

@@ -6,7 +6,7 @@ import importlib
 import json
 import pkgutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from toolcrib.feature import FEATURES, Feature, features
-from toolcrib.operations.command import Command, Parameter
+from toolcrib.operations.command import Column, Command, Parameter
 from toolcrib.operations.operation import Operation
 
 FOLDER = Path(__file__).parent
@@ -52,11 +52,7 @@ def index() -> str:
     """`index.py`: the module of each operation, and the commands that are made from operations."""
     found = declared()
     rows = "".join(f'    "{name}": "{module}",\n' for name, (module, _) in found.items())
-    commands = "".join(
-        f'    "{name}": {_command(operation, operation.command)},\n'
-        for name, (_, operation) in found.items()
-        if operation.command is not None
-    )
+    commands = [operation for _, operation in found.values() if operation.command is not None]
     handmade = sorted(
         (name, f"{feature.package}.{module}")
         for feature in _our_features()
@@ -66,56 +62,91 @@ def index() -> str:
     return (
         f'"""Modules and commands of the operations. {_NOTICE}"""\n\n'
         "from __future__ import annotations\n\n"
-        "from toolcrib.operations.command import Command, Parameter\n\n"
+        "from toolcrib.operations.command import Column, Command, Parameter\n\n"
         f"SUBJECTS = {{\n{rows}}}\n"
-        f"COMMANDS = {{\n{commands}}}\n"
+        f"COMMANDS = {{\n{_commands(commands, subcommands=False)}}}\n"
+        f"SUBCOMMANDS = {{\n{_commands(commands, subcommands=True)}}}\n"
         f"FEATURE_COMMANDS = {{\n{modules}}}\n"
     )
 
 
-def _command(operation: Operation[..., Any], command: Command) -> str:
+def _commands(operations: list[Operation[..., Any]], *, subcommands: bool) -> str:
+    return "".join(
+        f'    "{operation.name}": {_construct(_complete(operation, operation.command), depth=1)},\n'
+        for operation in operations
+        if operation.command is not None and bool(operation.command.name) is subcommands
+    )
+
+
+def _complete(operation: Operation[..., Any], command: Command) -> Command:
+    """The command with all parameters of its operation."""
     described = {parameter.name: parameter for parameter in command.parameters}
-    parameters = [
-        _construct(_parameter(field, described.get(name, Parameter(name))), depth=3)
-        for name, field in operation.params.model_fields.items()
-    ]
-    lines = "".join(f"            {parameter},\n" for parameter in parameters)
-    last = [f"        parameters=(\n{lines}        ),\n"] if parameters else []
-    return _construct(replace(command, parameters=()), depth=1, last=last)
+    given = operation.params.model_fields.items()
+    parameters = (_parameter(field, described.get(name, Parameter(name))) for name, field in given)
+    return replace(command, parameters=tuple(parameters))
 
 
 def _parameter(field: FieldInfo, parameter: Parameter) -> Parameter:
-    """The parameter with the type, default and choices of its field."""
+    """The parameter with the type, default, limits and choices of its field."""
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not NoneType]
+    least = [limit.ge for limit in field.metadata if hasattr(limit, "ge")]
+    most = [limit.le for limit in field.metadata if hasattr(limit, "le")]
+    parameter = replace(
+        parameter,
+        required=field.is_required(),
+        default=None if field.is_required() or isinstance(field.default, bool) else field.default,
+        limits=(least[0], most[0]) if least and most else None,
+    )
     if get_origin(field.annotation) is Literal:
-        return replace(parameter, required=field.is_required(), choices=tuple(kinds))
-    return replace(parameter, type=kinds[0].__name__, required=field.is_required())
+        return replace(parameter, choices=tuple(kinds))
+    if get_origin(kinds[0]) is Literal:
+        return replace(parameter, choices=get_args(kinds[0]))
+    return replace(parameter, type=kinds[0].__name__)
 
 
-def _construct(value: Command | Parameter, depth: int, last: Sequence[str] = ()) -> str:
-    """The formatted expression for this value; fields with default values are omitted."""
-    indent = "    " * (depth + 1)
-    given = [
-        f"{indent}{_argument(field.name, getattr(value, field.name), indent)},\n"
-        for field in fields(value)
-        if getattr(value, field.name) != field.default
-    ]
-    return f"{type(value).__name__}(\n{''.join([*given, *last])}{'    ' * depth})"
+def _construct(value: Command | Column | Parameter, depth: int) -> str:
+    """The expression for this value as ruff formats it; fields with default values are omitted."""
+    indent = "    " * depth
+    if not isinstance(value, Command) and _fits(f"{indent}{_literal(value)}"):
+        return _literal(value)
+    arguments = [_argument(name, argument, depth + 1) for name, argument in _given(value).items()]
+    lines = "".join(f"{indent}    {argument},\n" for argument in arguments)
+    return f"{type(value).__name__}(\n{lines}{indent})"
 
 
-def _argument(name: str, value: object, indent: str) -> str:
-    """`name=value` as ruff formats it; a long text is split."""
-    whole = f"{name}={_literal(value)}"
-    if not isinstance(value, str) or len(indent) + len(whole) < _WIDTH:
-        return whole
-    parts = textwrap.wrap(value, _WIDTH - 30, replace_whitespace=False, drop_whitespace=False)
-    lines = "".join(f"{indent}    {_literal(part)}\n" for part in parts)
+def _given(value: Command | Column | Parameter) -> dict[str, Any]:
+    given = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
+    return {name: value for name, (value, default) in given.items() if value != default}
+
+
+def _argument(name: str, value: object, depth: int) -> str:
+    """`name=value`; a long text is split, and the parts of a long tuple have a line each."""
+    indent = "    " * depth
+    if _fits(f"{indent}{name}={_literal(value)}"):
+        return f"{name}={_literal(value)}"
+    if isinstance(value, tuple):
+        parts = [
+            _construct(part, depth + 1) if isinstance(part, Column | Parameter) else _literal(part)
+            for part in value
+        ]
+        lines = "".join(f"{indent}    {part},\n" for part in parts)
+    else:
+        texts = textwrap.wrap(str(value), _WIDTH - 30, replace_whitespace=False, drop_whitespace=False)
+        lines = "".join(f"{indent}    {_literal(text)}\n" for text in texts)
     return f"{name}=(\n{lines}{indent})"
 
 
+def _fits(line: str) -> bool:
+    """True if the line and a comma are not too long."""
+    return len(line) < _WIDTH
+
+
 def _literal(value: object) -> str:
+    if isinstance(value, Command | Column | Parameter):
+        given = ", ".join(f"{name}={_literal(argument)}" for name, argument in _given(value).items())
+        return f"{type(value).__name__}({given})"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))})"
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 

@@ -28,6 +28,7 @@ from toolcrib.errors import (
 from toolcrib.host import Host
 from toolcrib.host.database_setting import KEY as DATABASE
 from toolcrib.host.database_setting import lost_trust, prepare_database
+from toolcrib.operations.command import Column, Command
 from toolcrib.operations.operation import (
     operation,
 )
@@ -121,7 +122,19 @@ def _argument(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@operation(page=True)
+@operation(
+    page=True,
+    command=Command(
+        name="secret list",
+        help="List the secrets, where they are stored and which servers use them; values are never shown.",
+        columns=(
+            Column("NAME", "{name}"),
+            Column("STORED IN", "{place}|missing", colours=(("missing", "red"),)),
+            Column("SERVERS", "{servers:list}|-"),
+        ),
+        empty="No secrets yet. Store one with: toolcrib secret set NAME",
+    ),
+)
 async def secret_list(host: Host) -> list[SecretInfo]:
     """List secrets by name, where each is stored and which servers use it; never a value.
 

@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.config.store import unknown_server
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.operations.command import SERVER, Command, Parameter
+from toolcrib.operations.command import SERVER, Column, Command, Parameter
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import (
     installations_of,
@@ -43,7 +43,31 @@ from toolcrib.servers.installers.engine.versions import InstalledVersions
 CONCURRENT_CHECKS = 3
 
 
-@operation(page=True)
+@operation(
+    page=True,
+    command=Command(
+        section="Servers",
+        help=(
+            "Compare installed servers with their newest versions.\n\n"
+            "Nothing is updated automatically. To update: toolcrib update NAME"
+        ),
+        columns=(
+            Column("NAME", "{name}"),
+            Column("PACKAGE", "{package}"),
+            Column("VERSION", "{version}"),
+            Column("INSTALLED", "{installed_at:date}"),
+            Column(
+                "NEWEST",
+                "{outdated:=}{newest}|{newest:=same}|-",
+                colours=(("same", ""), ("-", ""), ("", "yellow")),
+            ),
+            Column("KEPT", "{kept:versions}|-"),
+        ),
+        empty="No servers are installed. Install one with: toolcrib add npm:PACKAGE",
+        row_note="{name}: {error[message]}",
+        parameters=(Parameter("name", argument=True, completes="servers"),),
+    ),
+)
 async def outdated(host: Host, *, name: str | None = None) -> list[VersionLook]:
     """List installed servers and their newest versions; nothing is changed."""
     installations = installations_of(host)

@@ -14,20 +14,12 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.store.columns import BLOB_MARK, Row, from_column, to_column, to_stored
 from toolcrib.store.connection import Connection, transact
-from toolcrib.store.decisions import COLUMN, SIGNED, Decided, Decisions
+from toolcrib.store.decisions import COLUMN, Decided, Decisions, signed_tables
+from toolcrib.store.tables import Table, feature_tables
 from toolcrib.store.work_queue import Database
 
 PAGE = 500
 _PAGE_SECONDS = 120.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    decided: str = ""
-    """The column with the time of a decision; empty for tables of records."""
 
 
 TABLES = (
@@ -119,40 +111,13 @@ TABLES = (
         key=("id",),
         decided="made_at",
     ),
-    Table(
-        name="workflow_triggers",
-        columns=(
-            "workflow",
-            "trigger_key",
-            "active",
-            "fingerprint",
-            "since",
-            "checked_until",
-            "machine",
-            "hook",
-            "token_hash",
-            "decided",
-        ),
-        key=("workflow", "trigger_key"),
-        decided="since",
-    ),
-    Table(
-        name="workflow_starts",
-        columns=(
-            "run",
-            "workflow",
-            "trigger_key",
-            "occurrence",
-            "state",
-            "event",
-            "due",
-            "updated",
-            "note",
-            "decided",
-        ),
-        key=("run",),
-    ),
 )
+"""Those of the kernel."""
+
+
+def copied_tables() -> tuple[Table, ...]:
+    """All tables that are copied, those of features last."""
+    return (*TABLES, *(table for tables in feature_tables() for table in tables.copied))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +131,7 @@ class Copied:
 
 def count_rows(connection: Connection) -> dict[str, int]:
     """How many rows each table has."""
-    return {table.name: _count(connection, table) for table in TABLES}
+    return {table.name: _count(connection, table) for table in copied_tables()}
 
 
 def last_copied(source: str, connection: Connection) -> int | None:
@@ -181,7 +146,7 @@ async def copy_all(source: Database, target: Database, label: str, clock: Clock)
 
     def copy(within: Connection) -> list[Copied]:
         since = last_copied(label, within) if target.shared else None
-        copied = [_copy(source, table, since, within, target.decisions) for table in TABLES]
+        copied = [_copy(source, table, since, within, target.decisions) for table in copied_tables()]
         if target.shared:
             within.execute(
                 "INSERT INTO moved_from VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET moved_at = ?",
@@ -206,14 +171,14 @@ def _copy(
 
 
 def _signed_again(source: Database, decisions: Decisions, table: Table, page: Sequence[Row]) -> list[Row]:
-    """Decisions that the source accepts, signed for the target; a start that is over is only a record."""
-    if (signed := SIGNED.get(table.name)) is None:
+    """Decisions that the source accepts, signed for the target; a row that is over is only a record."""
+    if (signed := signed_tables().get(table.name)) is None:
         return list(page)
     found = []
     for row in page:
         values = dict(zip(table.columns, row, strict=True))
         parts = [values[column] for column in signed.columns]
-        over = values.get("state", "pending") not in ("pending", "starting")
+        over = signed.is_over(values.get("state"))
         if over or source.decisions.fits(table.name, (*parts, values[COLUMN])):
             made = Decided.read(values[COLUMN])
             earlier = made if made.at else None

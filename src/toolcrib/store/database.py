@@ -28,7 +28,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.schema.system_failures import database_failure, hint_for
 from toolcrib.store import incidents
 from toolcrib.store.connection import Connection, transact
-from toolcrib.store.migrations import STEPS, migrate
+from toolcrib.store.migrations import STEPS, is_current, migrate
 from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, Database, Engine, is_lock
 
 FOLDER = "backups"
@@ -68,7 +68,7 @@ def migration_backups(file: Path) -> list[Path]:
 
 
 def _has_older_schema(connection: sqlite3.Connection) -> bool:
-    return 0 < _version(connection) < len(STEPS)
+    return 0 < _version(connection) <= len(STEPS) and not is_current(connection)
 
 
 def _version(connection: sqlite3.Connection) -> int:

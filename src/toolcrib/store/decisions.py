@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from toolcrib.config.database_key import Signer
@@ -20,6 +21,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.schema.deciders import decider, this_host
 from toolcrib.store.columns import Row, from_column
 from toolcrib.store.connection import Connection
+from toolcrib.store.tables import SignedTable, feature_tables
 
 logger = logging.getLogger(__name__)
 
@@ -27,22 +29,10 @@ Refused = Mapping[str, Mapping[Row, Row]]
 """Rows by table and key."""
 COLUMN = "decided"
 """The column of each signed table: JSON of `Decided`."""
-STARTS = "workflow_starts"
 _MOST_RETIRED = 100_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class SignedTable:
-    """A table of decisions; `title` is one of its rows in words."""
-
-    title: str
-    key: tuple[str, ...]
-    columns: tuple[str, ...]
-    """All columns with a meaning, the key included."""
-    shared_only: bool = False
-
-
-SIGNED: Mapping[str, SignedTable] = {
+SIGNED: dict[str, SignedTable] = {
     "approval_rules": SignedTable(
         title="approval rule", key=("id",), columns=("id", "rule", "made_at", "off")
     ),
@@ -66,26 +56,14 @@ SIGNED: Mapping[str, SignedTable] = {
     "gateway_profiles": SignedTable(
         title="gateway profile", key=("name",), columns=("name", "profile", "changed_at"), shared_only=True
     ),
-    "workflow_triggers": SignedTable(
-        title="workflow trigger",
-        key=("workflow", "trigger_key"),
-        columns=(
-            "workflow",
-            "trigger_key",
-            "active",
-            "fingerprint",
-            "since",
-            "machine",
-            "hook",
-            "token_hash",
-        ),
-    ),
-    STARTS: SignedTable(
-        title="start of a workflow",
-        key=("run",),
-        columns=("run", "workflow", "trigger_key", "occurrence", "event", "due"),
-    ),
 }
+"""Those of the kernel."""
+
+
+@cache
+def signed_tables() -> Mapping[str, SignedTable]:
+    """All tables of decisions by name, those of features last."""
+    return SIGNED | {name: table for tables in feature_tables() for name, table in tables.signed.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,14 +120,14 @@ class Decisions:
 
     def fits(self, table: str, row: Sequence[Any]) -> bool:
         """Whether a row, with `decided` as its last value, was signed; reports it otherwise."""
-        key = tuple(row[: len(SIGNED[table].key)])
+        key = tuple(row[: len(signed_tables()[table].key)])
         if self._is_signed(table, row):
             self.refused.get(table, {}).pop(key, None)
             return True
         self.refused.setdefault(table, {})[key] = tuple(row)
         if (table, key) not in self._reported:
             self._reported.add((table, key))
-            what = f"{SIGNED[table].title} {' '.join(map(str, key))}"
+            what = f"{signed_tables()[table].title} {' '.join(map(str, key))}"
             logger.warning("refused, because its signature is not valid: %s", what)
         return False
 
@@ -169,7 +147,7 @@ class Decisions:
             return rows
         self.refused.pop(table, None)
         found = [row for row in rows if self.fits(table, row)]
-        width = len(SIGNED[table].key)
+        width = len(signed_tables()[table].key)
         self._follow(table, {row[:width]: Decided.read(row[-1]).signature for row in found})
         return found
 
@@ -187,13 +165,13 @@ class Decisions:
 
     def read(self, connection: Connection, table: str, order: str = "") -> list[Row]:
         """The signed rows of a table: its signed columns and `decided`."""
-        # The event of a start is forgotten once its run has started.
-        where = "WHERE state IN ('pending', 'starting')" if table == STARTS else ""
-        return self.accepted(table, connection.execute(f"{select(table)} {where} {order}").fetchall())
+        states = signed_tables()[table].open_states
+        where = f"WHERE state IN ({', '.join('?' * len(states))})" if states else ""
+        return self.accepted(table, connection.execute(f"{select(table)} {where} {order}", states).fetchall())
 
 
 def select(table: str) -> str:
-    return f"SELECT {', '.join(SIGNED[table].columns)}, {COLUMN} FROM {table}"  # noqa: S608 - names of ours
+    return f"SELECT {', '.join(signed_tables()[table].columns)}, {COLUMN} FROM {table}"  # noqa: S608 - names of ours
 
 
 def _plain(values: Iterable[Any]) -> list[Any]:
@@ -205,7 +183,7 @@ def look_for_refused(decisions: Decisions, connection: Connection) -> Refused:
     """All rows of all tables without a valid signature."""
     if not decisions.shared:
         return {}
-    for table in SIGNED:
+    for table in signed_tables():
         decisions.read(connection, table)
     return {table: dict(rows) for table, rows in decisions.refused.items() if rows}
 
@@ -213,7 +191,7 @@ def look_for_refused(decisions: Decisions, connection: Connection) -> Refused:
 def sign_rows(decisions: Decisions, refused: Refused, connection: Connection, *, remove: bool = False) -> int:
     """Sign rows as they were shown, or remove them; returns how many were still the same."""
     changed = 0
-    for table, signed in SIGNED.items():
+    for table, signed in signed_tables().items():
         where = " AND ".join(f"{column} = ?" for column in signed.key)
         same = f"{where} AND {COLUMN} = ?"
         for row in refused.get(table, {}).values():

@@ -6,8 +6,11 @@ A released step is never changed; changes are new steps at the end.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from toolcrib.errors import ConfigError
+from toolcrib.store.tables import FeatureTables, TableStep, feature_tables
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (
@@ -168,38 +171,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
         # Interrupted answers are rewritten while they grow, so they are not in `chat_words`.
         "CREATE INDEX partial_answers ON chat_entries (kind) WHERE kind = 'partial'",
     ),
-    (
-        """
-        CREATE TABLE workflow_triggers (
-            workflow TEXT NOT NULL,
-            trigger_key TEXT NOT NULL,
-            active INTEGER NOT NULL,
-            fingerprint TEXT NOT NULL,  -- of the settings that the user agreed to
-            since INTEGER NOT NULL,
-            checked_until TEXT NOT NULL,
-            machine TEXT NOT NULL,
-            hook TEXT NOT NULL,  -- the public part of a webhook's token; empty without one
-            token_hash TEXT NOT NULL,
-            PRIMARY KEY (workflow, trigger_key)
-        )
-        """,
-        "CREATE INDEX workflow_triggers_by_hook ON workflow_triggers (hook)",
-        """
-        CREATE TABLE workflow_starts (
-            run TEXT PRIMARY KEY,
-            workflow TEXT NOT NULL,
-            trigger_key TEXT NOT NULL,
-            occurrence TEXT NOT NULL,
-            state TEXT NOT NULL,
-            event TEXT,  -- JSON; null once the run has started
-            due INTEGER NOT NULL,
-            updated INTEGER NOT NULL,
-            note TEXT NOT NULL
-        )
-        """,
-        "CREATE INDEX workflow_starts_by_trigger ON workflow_starts (workflow, trigger_key, state, due)",
-        "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
-    ),
+    (),  # the triggers of workflows, which the feature creates now
     # JSON: who decided, at which host and when; with a signature if the database is shared.
     tuple(
         f"ALTER TABLE {table} ADD COLUMN decided TEXT NOT NULL DEFAULT ''"
@@ -210,15 +182,32 @@ STEPS: tuple[tuple[str, ...], ...] = (
             "tool_lists",
             "trust",
             "page_keys",
-            "workflow_triggers",
-            "workflow_starts",
         )
     ),
 )
 
 
-def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Apply missing steps; several processes may do so at once."""
+def migrate(connection: sqlite3.Connection) -> None:
+    """Apply missing steps, those of features last; several processes may do so at once."""
+    apply_steps(connection, STEPS)
+    for tables in feature_tables():
+        for step in tables.steps[applied_steps(connection, tables) :]:
+            _add(connection, step)
+
+
+def is_current(connection: sqlite3.Connection) -> bool:
+    return _version(connection) == len(STEPS) and all(
+        applied_steps(connection, tables) == len(tables.steps) for tables in feature_tables()
+    )
+
+
+def applied_steps(connection: sqlite3.Connection, tables: FeatureTables) -> int:
+    """How many steps of a feature the file has."""
+    return tables.applied(lambda table, column: _has_column(connection, table, column))
+
+
+def apply_steps(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
+    """Apply missing ones of these."""
     while (version := _version(connection)) < len(steps):
         _take(connection, version, steps[version])
     if version > len(steps):
@@ -230,17 +219,35 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] =
 
 
 def _take(connection: sqlite3.Connection, version: int, statements: tuple[str, ...]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _writing(connection):
         # Another process may have applied the step meanwhile.
         if _version(connection) == version:
             for statement in statements:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {version + 1}")
+
+
+def _add(connection: sqlite3.Connection, step: TableStep) -> None:
+    with _writing(connection):
+        if not _has_column(connection, *step.adds):
+            for statement in step.sqlite:
+                connection.execute(statement)
+
+
+@contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _has_column(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    found = connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, column))
+    return found.fetchone() is not None
 
 
 def _version(connection: sqlite3.Connection) -> int:

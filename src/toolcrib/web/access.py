@@ -10,10 +10,10 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.hook_access import is_hook, meet_hook
 from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.store.page_keys import PageKey, PageKeys
 from toolcrib.web.answers import refuse
+from toolcrib.web.feature_routes import routes_of
 
 API = "/api/"
 SIGN_IN = "/api/sign_in"
@@ -52,8 +52,8 @@ class PageAccess:
         """Answer the request if it is refused."""
         if request.path.startswith(API) or request.path == API.rstrip("/"):
             self._meet_interface(request)
-        elif is_hook(request.path):
-            meet_hook(request)
+        elif (of_feature := routes_of(request.path)) is not None:
+            of_feature.check_head(request)
         elif request.method not in ("GET", "HEAD"):
             refuse(request, 405, "usage", "Only GET is supported here.", headers=((b"allow", b"GET, HEAD"),))
         elif not _is_ours(request, navigating=True):

@@ -21,7 +21,6 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from toolcrib.errors import ServerUnavailable, ToolcribError, UsageError
-from toolcrib.features.workflows.hooks import Hooks
 from toolcrib.host import Host
 from toolcrib.schema.deciders import deciding
 from toolcrib.store.page_keys import PageKey
@@ -29,6 +28,7 @@ from toolcrib.web.access import PageAccess, SignInParams
 from toolcrib.web.answers import NO_STORE, SECURITY
 from toolcrib.web.bridge import AsgiApplication, Message, Receive, Scope, Send
 from toolcrib.web.event_hub import Hub
+from toolcrib.web.feature_routes import feature_routes
 from toolcrib.web.operations import EventStream, answer, failed, operate, read_body
 
 INDEX = "index.html"
@@ -108,7 +108,7 @@ def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> 
             Route("/api/live", routes.live, methods=["GET"]),
             Route("/api/openapi.json", routes.openapi, methods=["GET"]),
             Route("/api/{operation}", routes.operate, methods=["POST"]),
-            Route("/hooks/{token}", Hooks(host).receive, methods=["POST"]),
+            *(route for served in feature_routes() for route in served.routes(host)),
             Route("/{path:path}", files.serve, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _refused},

@@ -12,8 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
-from toolcrib.features.workflows.hook_access import path_for_logs
 from toolcrib.gateway.http.request import Header, HttpRequest
+from toolcrib.web.feature_routes import path_for_logs
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.macros.model import read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
+from toolcrib.bundled.desktop.operations.input import focus_target
 from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.input import focus_target
 from toolcrib.serverkit.caller_context import call_id
 
 EDITOR = Window(1, "Letter", 10, "Editor", Rect(0, 0, 100, 100), level=1, active=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,19 @@ async def test_a_missing_display_is_named_with_what_to_do(monkeypatch: pytest.Mo
     assert "Wayland" in await found()
 
 
+async def test_a_remote_desktop_that_does_not_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MACOS_USE_SERVER_SOCKET_PATH", str(tmp_path / "desktop.sock"))
+    assert f"No desktop server answers at unix:{tmp_path}/desktop.sock" in await found()
+    assert "start MacosUseServer" in await found()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "desktop.sock"))
+        listening.listen()
+        assert await found() == ""
+
+
+@pytest.mark.acceptance
 async def test_a_display_of_its_own_names_the_packages_it_lacks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -59,6 +73,7 @@ async def test_the_accessibility_of_a_session_is_checked(
     assert "only programs that use X11" in await found()
 
 
+@pytest.mark.acceptance
 async def test_the_doctor_reports_each_desktop_that_was_added(tmp_path: Path) -> None:
     entry = {"type": "inprocess", "module": "toolcrib.bundled.desktop"}
     async with open_host(tmp_path) as host:

@@ -22,6 +22,7 @@ from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.serverkit.context import ToolFailure
 
 
+@pytest.mark.acceptance
 async def test_a_display_that_disappears_is_replaced_by_a_new_one(tmp_path: Path) -> None:
     session = DesktopSession(Settings(headless=(640, 480), home=tmp_path))
     try:

@@ -54,6 +54,7 @@ async def test_closing_ends_every_program_and_removes_sockets_and_files() -> Non
     assert not opened._folder.exists()
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 async def test_a_killed_owner_leaves_no_process_and_no_socket(ending: signal.Signals) -> None:
     with subprocess.Popen(
@@ -115,6 +116,7 @@ async def saved_by_a_program(display: HeadlessDisplay, name: str) -> None:
     await eventually(is_saved)
 
 
+@pytest.mark.acceptance
 async def test_what_a_program_saved_stays_when_the_display_is_killed_and_the_server_ends(
     tmp_path: Path,
 ) -> None:
@@ -136,6 +138,7 @@ async def test_what_a_program_saved_stays_when_the_display_is_killed_and_the_ser
     assert kept.parent.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.acceptance
 async def test_two_displays_at_once_have_homes_of_their_own(tmp_path: Path) -> None:
     first = await asyncio.to_thread(HeadlessDisplay.start, (640, 480), tmp_path)
     second = await asyncio.to_thread(HeadlessDisplay.start, (640, 480), tmp_path)

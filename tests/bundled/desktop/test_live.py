@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.bundled.desktop.asking import pixels
 from toolcrib.bundled.desktop import create
 from toolcrib.serverkit.server import ToolServer
@@ -18,6 +20,7 @@ async def ask(server: ToolServer, method: str, **params: Any) -> dict[str, Any]:
         return await server.host_methods[f"toolcrib/{method}"](params)
 
 
+@pytest.mark.acceptance
 async def test_the_screen_is_sent_when_it_changes_and_only_then(tmp_path: Path) -> None:
     server = create(["--headless", "640x480", "--profile", "full"], home=tmp_path)
     try:

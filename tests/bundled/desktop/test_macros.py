@@ -12,8 +12,10 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
+from tests.loop_clock import LoopClock
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.consent.preview import preview
+from toolcrib.bundled.desktop.macros.scope import MacroScope
 from toolcrib.serverkit.context import ToolContext
 
 OK = '{"role": "button", "text": "OK"}'
@@ -168,7 +170,7 @@ async def test_an_ambiguous_or_covered_target_is_refused(
     assert process.poll() is None
 
 
-async def test_limits_hold(full: FullServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_limits_hold(full: FullServer, monkeypatch: pytest.MonkeyPatch, clock: LoopClock) -> None:
     monkeypatch.setattr("toolcrib.bundled.desktop.macros.execution.MAX_STEPS", 50)
     add = {"assign": {"variable": "x", "literal": "1"}}
     always = {"variable_equals": {"variable": "x", "value": "1"}}
@@ -179,8 +181,16 @@ async def test_limits_hold(full: FullServer, monkeypatch: pytest.MonkeyPatch) ->
     await store(full, "itself", call("execute_macro", macro="macros/itself"))
     assert "more than 5 levels" in await full.refused("execute_macro", macro="itself")
     await store(full, "slow", {"wait": {"duration": 200}})
-    stopped = await full.call("execute_macro", macro="slow", options={"timeout": 0.2})
-    assert "stopped after 0.2 s" in stopped["content"][0]["text"]
+    pause, waits = MacroScope.pause, asyncio.Event()
+
+    async def noted(scope: MacroScope, seconds: float) -> None:
+        waits.set()
+        await pause(scope, seconds)
+
+    monkeypatch.setattr(MacroScope, "pause", noted)
+    running = full.call("execute_macro", macro="slow", options={"timeout": 60})
+    stopped = await clock.outlasts(running, 60, begun=waits.wait())
+    assert "stopped after 60 s" in stopped["content"][0]["text"]
     assert [each["error"] for each in stopped["structuredContent"]["log"]] == ["It was stopped."]
     await store(full, "script", call("execute_shell_command", command="id"))
     assert "cannot call 'execute_shell_command'" in await full.refused("execute_macro", macro="script")

@@ -6,7 +6,7 @@ from toolcrib.bundled.desktop.backend import Window
 from toolcrib.bundled.desktop.choosing import describe_window
 from toolcrib.bundled.desktop.elements.difference import compare_windows, summarise
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.tools.windows import PAGE
+from toolcrib.bundled.desktop.operations.windows import PAGE
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -17,6 +18,7 @@ from toolcrib.bundled.desktop import create
 HEADLESS = ["--headless", "1024x768"]
 
 
+@pytest.mark.acceptance
 async def test_a_host_lists_windows_and_takes_screenshots(crib: Any) -> None:
     crib.entry("desktop", {"type": "inprocess", "module": "toolcrib.bundled.desktop", "args": HEADLESS})
     async with crib.open() as host:
@@ -32,6 +34,7 @@ async def test_a_host_lists_windows_and_takes_screenshots(crib: Any) -> None:
         assert (shot["structuredContent"]["width"], shot["structuredContent"]["height"]) == (512, 384)
 
 
+@pytest.mark.acceptance
 async def test_a_host_fills_in_a_form_and_saves_a_file(crib: Any, tmp_path: Path) -> None:
     """Opens an editor, writes by element name and saves through its dialog, all through the host."""
     crib.entry("desktop", {"type": "inprocess", "module": "toolcrib.bundled.desktop", "args": HEADLESS})
@@ -64,6 +67,7 @@ async def test_a_host_fills_in_a_form_and_saves_a_file(crib: Any, tmp_path: Path
     assert file.read_text().rstrip() == "Dear Ada,"
 
 
+@pytest.mark.acceptance
 async def test_the_official_client_uses_it_over_stdio(tmp_path: Path) -> None:
     parameters = StdioServerParameters(
         command=sys.executable,

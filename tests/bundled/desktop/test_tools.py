@@ -134,15 +134,17 @@ async def test_a_qt_program_is_driven_by_elements(tools: Tools, programs: Progra
 
 async def test_a_gtk4_calculator_computes(tools: Tools, programs: Programs) -> None:
     process = programs.start("gnome-calculator")
-    for key in ("7", "×", "6", "="):
+
+    async def shows(text: str) -> bool:
+        """Whether the window has drawn this, so that the next click meets what was found."""
+        return f"{text} [focused]" in await tools.text("find_elements", parent=str(process.pid))
+
+    await tools.when_open(process, {"role": "push button", "text": "7"})
+    await eventually(lambda: shows("text"))
+    for key, shown in (("7", "7"), ("×", "7×"), ("6", "7×6"), ("=", "42")):
         button = await tools.find(process, role="push button", text=key)
         await tools.data("click_element", element_id=button["id"])
-
-    async def shows() -> bool:
-        outline = await tools.text("find_elements", parent=str(process.pid))
-        return "42" in outline
-
-    await eventually(shows)
+        await eventually(lambda value=f"value='{shown}'": shows(value))
 
 
 async def test_an_element_that_has_gone_is_refused_with_the_nearest_match(

@@ -177,6 +177,7 @@ async def test_a_window_of_another_machine_has_no_process_here_and_is_used_by_it
     client.raw.disconnect()
 
 
+@pytest.mark.acceptance
 async def test_without_a_window_manager_windows_are_listed_and_it_is_said(tmp_path: Path) -> None:
     number = f":{os.getpid() % 30_000 + 31_000}"
     environment = {**os.environ, "DISPLAY": number, "HOME": str(tmp_path)}

@@ -315,11 +315,11 @@ async def test_the_present_state_is_backed_up_first_and_three_backups_are_kept(t
 
 
 async def test_an_old_database_is_migrated_by_the_restore(tmp_path: Path) -> None:
-    from toolcrib.store.migrations import STEPS, migrate
+    from toolcrib.store.migrations import STEPS, apply_steps
 
     paths = find_paths(tmp_path / "home").ensure()
     with closing(sqlite3.connect(paths.database, isolation_level=None)) as connection:
-        migrate(connection, STEPS[:6])
+        apply_steps(connection, STEPS[:6])
         connection.execute("INSERT INTO trust VALUES ('own', '{}', 1)")
     await create_backup(paths, tmp_path / "b.zip")
 

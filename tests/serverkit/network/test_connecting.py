@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.serverkit.network.names import Names, in_turn, names, on_loopback
 from tests.servers.remote.certificate import make_certificate
 from tests.servers.remote.scripted import Call, Reply, scripted
@@ -126,14 +127,17 @@ async def test_a_host_where_no_address_answers_is_an_error_without_internals(unu
         await fetch(f"http://down.test:{unused_tcp_port}/", on_loopback(resolve))
 
 
-async def test_a_lookup_that_hangs_ends_with_the_timeout() -> None:
+async def test_a_lookup_that_hangs_ends_with_the_timeout(clock: LoopClock) -> None:
+    asked = asyncio.Event()
+
     async def hang(host: str, port: int) -> list[str]:
+        asked.set()
         await asyncio.Event().wait()
         return []
 
-    async with open_client(on_loopback(hang), timeout=0.1) as client:
+    async with open_client(on_loopback(hang), timeout=30) as client:
         with pytest.raises(httpx2.ConnectTimeout):
-            await client.get("http://slow.test/")
+            await clock.outlasts(client.get("http://slow.test/"), 30, begun=asked.wait())
 
 
 async def test_the_certificate_is_checked_for_the_name_and_not_for_the_address(tmp_path: Path) -> None:

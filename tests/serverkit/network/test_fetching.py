@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.serverkit.network.names import on_loopback
 from tests.servers.remote.scripted import Call, Handler, Reply, scripted
 from toolcrib.serverkit.network import Fetched, FetchFailed, FetchLimits, fetch
@@ -81,41 +82,48 @@ async def test_a_body_of_exactly_the_limit_is_read() -> None:
     assert len((await fetch_from(sends(b"x" * 100_000))).content) == 100_000
 
 
-async def test_a_body_that_comes_drop_by_drop_ends_with_the_deadline() -> None:
+async def test_a_body_that_comes_drop_by_drop_ends_with_the_deadline(clock: LoopClock) -> None:
     async def handler(call: Call, reply: Reply) -> None:
         await reply.raw(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n")
         while True:
             await reply.chunk(b"x")
-            await asyncio.sleep(0.01)
+            await clock.passes(1)
 
-    with pytest.raises(FetchFailed, match=r"did not send everything within 0\.3 s"):
-        await fetch_from(handler, FetchLimits(deadline=0.3, idle=5))
+    with pytest.raises(FetchFailed, match="did not send everything within 30 s"):
+        await fetch_from(handler, FetchLimits(idle=60))
 
 
-async def test_a_body_that_stops_ends_with_the_idle_limit() -> None:
+async def test_a_body_that_stops_ends_with_the_idle_limit(clock: LoopClock) -> None:
+    read = asyncio.Event()
+
     async def handler(call: Call, reply: Reply) -> None:
         await reply.raw(b"HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\nhalf")
+        read.set()
         await reply.client_gone()
 
-    with pytest.raises(FetchFailed, match=r"stopped sending for 0\.2 s"):
-        await fetch_from(handler, FetchLimits(idle=0.2))
+    fetching = fetch_from(handler, FetchLimits())
+    with pytest.raises(FetchFailed, match="stopped sending for 10 s"):
+        await clock.outlasts(fetching, 10, begun=read.wait())
 
 
-async def test_a_server_that_never_answers_is_given_up() -> None:
+async def test_a_server_that_never_answers_is_given_up(clock: LoopClock) -> None:
+    asked = asyncio.Event()
+
     async def handler(call: Call, reply: Reply) -> None:
+        asked.set()
         await reply.client_gone()
 
     with pytest.raises(FetchFailed, match="did not answer in time"):
-        await fetch_from(handler, FetchLimits(idle=0.2))
+        await clock.outlasts(fetch_from(handler, FetchLimits()), 10, begun=asked.wait())
 
 
-async def test_the_deadline_counts_redirects_too() -> None:
+async def test_the_deadline_counts_redirects_too(clock: LoopClock) -> None:
     async def handler(call: Call, reply: Reply) -> None:
-        await asyncio.sleep(0.1)
+        await clock.passes(5)
         await reply.send(302, location="/again")
 
     with pytest.raises(FetchFailed, match="did not send everything"):
-        await fetch_from(handler, FetchLimits(deadline=0.3, redirects=100))
+        await fetch_from(handler, FetchLimits(idle=60, redirects=100))
 
 
 @pytest.mark.parametrize(
@@ -193,14 +201,14 @@ async def test_endless_headers_are_cut() -> None:
         await fetch_from(handler)
 
 
-async def test_endless_interim_responses_end_with_the_deadline() -> None:
+async def test_endless_interim_responses_end_with_the_deadline(clock: LoopClock) -> None:
     async def handler(call: Call, reply: Reply) -> None:
         while True:
             await reply.raw(b"HTTP/1.1 103 Early Hints\r\n\r\n")
-            await asyncio.sleep(0.01)
+            await clock.passes(1)
 
     with pytest.raises(FetchFailed, match="did not send everything"):
-        await fetch_from(handler, FetchLimits(deadline=0.3))
+        await fetch_from(handler, FetchLimits(idle=60))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from tests.servers.person import DONE, FORM, ROOTS, SAMPLE, URL, Person
 from tests.servers.puppets import MODERN, TOOL, Message, Puppet
 from toolcrib.errors import CallFailed, Denied

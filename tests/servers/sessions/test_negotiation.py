@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.servers.puppets import LEGACY, MODERN, SILENCE, Message, Puppet, Refusal
 from toolcrib import __version__
 from toolcrib.errors import ConfigError, StartFailed
@@ -147,11 +148,15 @@ async def test_silence_and_then_a_refusal_fail_before_the_deadline(puppet, impat
                 pass
 
 
-async def test_a_server_that_answers_nothing_fails_with_the_deadline(puppet, impatient):
+async def test_a_server_that_answers_nothing_fails_with_the_deadline(puppet, impatient, clock: LoopClock):
     async with puppet({}) as server:
-        with pytest.raises(StartFailed, match=r"did not answer the handshake within 0\.6 s") as caught:
-            async with server.connect(timeout=0.6):
+
+        async def connect() -> None:
+            async with server.connect(timeout=60):
                 pass
+
+        with pytest.raises(StartFailed, match="did not answer the handshake within 60 s") as caught:
+            await clock.outlasts(connect(), 60, begun=server.expect("initialize"))
         assert "timeouts.start" in caught.value.hint
         assert not server.all("notifications/cancelled")  # the spec forbids cancelling a handshake
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock, settle
 from tests.servers.stage import SOON, Answers, Stage, Wire
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError, UsageError
 from toolcrib.servers.sessions.peer import Peer
@@ -204,12 +205,15 @@ async def test_closing_twice_is_fine_and_callers_hear_of_it(stage: Stage):
     await stage.peer.close()
 
 
-async def test_closing_does_not_wait_for_a_far_end_that_does_not_read(stage: Stage):
+async def test_closing_does_not_wait_for_a_far_end_that_does_not_read(stage: Stage, clock: LoopClock):
     stage.wire.clog()
     for number in range(10):
         stage.ask(number, "echo")
+    call = stage.call(timeout=SOON)
+    await settle()
+    await clock.passes(SOON)
     with pytest.raises(CallTimeout):
-        await stage.call(timeout=0.02)
+        await call
     await stage.peer.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock, settle
 from tests.servers.stage import Stage
 from toolcrib.errors import CallTimeout
 from toolcrib.servers.sessions import peer as peer_module
@@ -17,9 +17,12 @@ from toolcrib.servers.sessions.peer import LONGEST_EXTENDED_CALL
 pytestmark = pytest.mark.usefixtures("tidy")
 
 
-async def test_a_late_answer_is_a_timeout_and_the_other_side_is_told(stage: Stage):
-    with pytest.raises(CallTimeout, match=r"srv did not answer call within 0\.05 s"):
-        await stage.call(timeout=0.05)
+async def test_a_late_answer_is_a_timeout_and_the_other_side_is_told(stage: Stage, clock: LoopClock):
+    call = stage.call(timeout=10)
+    await stage.wire.request()
+    await clock.passes(10)
+    with pytest.raises(CallTimeout, match="srv did not answer call within 10 s"):
+        await call
     sent = await stage.wire.until(lambda sent: len(sent) == 2)
     assert sent[1] == {
         "jsonrpc": "2.0",
@@ -43,9 +46,12 @@ async def test_a_cancelled_call_tells_the_other_side_at_once(stage: Stage):
     assert not stage.peer.busy
 
 
-async def test_what_may_not_be_cancelled_is_left_without_a_word(stage: Stage):
+async def test_what_may_not_be_cancelled_is_left_without_a_word(stage: Stage, clock: LoopClock):
+    left = stage.call(timeout=10, cancellable=False)
+    await stage.wire.request()
+    await clock.passes(10)
     with pytest.raises(CallTimeout):
-        await stage.call(timeout=0.02, cancellable=False)
+        await left
     call = stage.call()
     await stage.wire.request(2)
     stage.reply(2)
@@ -53,18 +59,22 @@ async def test_what_may_not_be_cancelled_is_left_without_a_word(stage: Stage):
     assert [message["method"] for message in stage.wire.sent] == ["call", "call"]
 
 
-async def test_the_deadline_covers_the_write(stage: Stage):
+async def test_the_deadline_covers_the_write(stage: Stage, clock: LoopClock):
     stage.wire.clog()
+    call = stage.call(timeout=10)
+    await settle()
+    await clock.passes(10)
     with pytest.raises(CallTimeout):
-        await stage.call(timeout=0.05)
+        await call
     assert not stage.peer.busy
     assert stage.wire.sent == []
 
 
-async def test_a_notification_that_is_not_read_runs_out_too(stage: Stage):
+async def test_a_notification_that_is_not_read_runs_out_too(stage: Stage, clock: LoopClock):
     stage.wire.clog()
+    notice = stage.peer.notify("notifications/x", timeout=10)
     with pytest.raises(CallTimeout, match="did not read notifications/x"):
-        await stage.peer.notify("notifications/x", timeout=0.05)
+        await clock.outlasts(notice, 10, begun=settle())
 
 
 async def test_progress_is_asked_for_heard_and_keeps_the_call_alive(stage: Stage, clock: LoopClock):
@@ -133,7 +143,7 @@ async def test_no_call_runs_out_while_the_other_side_waits_for_us(stage: Stage, 
     call = stage.call(timeout=10)
     await stage.wire.request()
     stage.ask("q")
-    await clock.passes(0)
+    await settle()
     await clock.passes(3600)
     assert not call.done()
     stage.answers.go_on.set()
@@ -147,7 +157,7 @@ async def test_after_an_answer_the_clock_runs_on_where_it_stood(stage: Stage, cl
     await stage.wire.request()
     await clock.passes(40)
     stage.ask("q")
-    await clock.passes(0)
+    await settle()
     await clock.passes(3600)
     stage.answers.go_on.set()
     await stage.answer_to("q")
@@ -194,7 +204,7 @@ async def test_progress_during_a_question_does_not_start_the_clock(stage: Stage,
 
 async def test_a_call_made_during_a_question_has_a_clock_of_its_own(stage: Stage, clock: LoopClock):
     stage.ask("q")
-    await clock.passes(0)
+    await settle()
     call = stage.call(timeout=10)
     await stage.wire.request()
     await clock.passes(11)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from toolcrib.servers.sessions.peer import Deadlines, Pending
 
 pytestmark = pytest.mark.usefixtures("tidy")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock, settle
 from tests.servers.puppets import (
     LEGACY,
     MODERN,
@@ -24,6 +25,7 @@ from tests.servers.puppets import (
 )
 from toolcrib.errors import CallTimeout, ConnectionLost, PeerError, ToolcribError
 from toolcrib.servers.sessions import session
+from toolcrib.servers.transports.stdio import StdioLink
 
 pytestmark = pytest.mark.usefixtures("tidy")
 ERAS = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
@@ -151,10 +153,11 @@ async def test_a_cancelled_call_cancels_in_the_server_and_leaves_the_session_usa
 
 
 @ERAS
-async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script):
+async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script, clock: LoopClock):
     async with puppet({**script, "tools/call": SILENCE}) as server, server.connect() as session:
-        with pytest.raises(CallTimeout, match=r"did not answer tools/call within 0\.2 s"):
-            await session.call_tool("x", {}, timeout=0.2)
+        late = session.call_tool("x", {}, timeout=SOON)
+        with pytest.raises(CallTimeout, match="did not answer tools/call within 60 s"):
+            await clock.outlasts(late, SOON, begun=server.expect("tools/call"))
         request, notice = await server.expect("tools/call"), await server.expect("notifications/cancelled")
         assert notice["params"]["requestId"] == request["id"]
         assert not session.busy
@@ -162,15 +165,20 @@ async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script):
 
 @ERAS
 async def test_a_stopped_server_cannot_hold_a_call_beyond_its_deadline_even_in_the_write(
-    puppet, script, brisk
+    puppet, script, brisk, clock: LoopClock, monkeypatch
 ):
+    full = asyncio.Event()
+    pause_writing = StdioLink.pause_writing
+    monkeypatch.setattr(StdioLink, "pause_writing", lambda link: (pause_writing(link), full.set()))
     async with puppet({**script, "tools/call": {"content": []}}) as server, server.connect() as session:
         await session.call_tool("x", {}, timeout=SOON)
         os.kill(session.pid, signal.SIGSTOP)
+        large = session.call_tool("x", {"body": "x" * (5 << 20)}, timeout=SOON)
         with pytest.raises(CallTimeout):
-            await session.call_tool("x", {"body": "x" * (5 << 20)}, timeout=0.5)
+            await clock.outlasts(large, SOON, begun=full.wait())
+        next_one = session.call_tool("x", {}, timeout=SOON)
         with pytest.raises(CallTimeout):  # this one does not even come to write
-            await session.call_tool("x", {}, timeout=0.2)
+            await clock.outlasts(next_one, SOON, begun=settle())
         assert not session.busy
         os.kill(session.pid, signal.SIGCONT)
         assert await session.call_tool("x", {}, timeout=SOON) == {"content": []}
@@ -237,15 +245,17 @@ async def test_whoever_listens_may_fail_without_harm(puppet, caplog):
 
 
 @ERAS
-async def test_a_sign_of_life_may_be_a_refusal(puppet, script):
+async def test_a_sign_of_life_may_be_a_refusal(puppet, script, clock: LoopClock):
     async with puppet(script) as server, server.connect() as session:
         await session.check(timeout=SOON)
         server.script["ping"] = server.script["server/discover"] = Refusal(-32601)
         await session.check(timeout=SOON)
         assert len(server.all("ping")) == (2 if script is LEGACY else 0)
         server.script["ping"] = server.script["server/discover"] = SILENCE
+        method = "ping" if script is LEGACY else "server/discover"
+        asked = server.expect(method, len(server.all(method)) + 1)
         with pytest.raises(CallTimeout):
-            await session.check(timeout=0.1)
+            await clock.outlasts(session.check(timeout=SOON), SOON, begun=asked)
 
 
 async def test_an_open_stream_does_not_count_as_busy(puppet):

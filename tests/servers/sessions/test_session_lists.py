@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.servers.puppets import LEGACY, SCRIPTS, TOOL, Message, Puppet, Refusal, with_capabilities
 from toolcrib.errors import CallTimeout, PeerError
 from toolcrib.servers.sessions import session
@@ -65,14 +65,18 @@ async def test_a_server_of_endless_empty_pages_is_left_in_time(puppet, monkeypat
         assert len(server.all("tools/list")) == 7
 
 
-async def test_the_deadline_is_for_all_pages_together(puppet):
+async def test_the_deadline_is_for_all_pages_together(puppet, clock: LoopClock):
     async def page(server: Puppet, message: Message) -> None:
-        await asyncio.sleep(0.05)
-        await server.reply(message, {"tools": [], "nextCursor": str(len(server.all("tools/list")))})
+        pages = len(server.all("tools/list"))
+        if pages == 3:
+            return
+        await clock.passes(25)
+        await server.reply(message, {"tools": [], "nextCursor": str(pages)})
 
     async with puppet({**LEGACY, "tools/list": page}) as server, server.connect() as session:
+        listing = session.list_tools(timeout=SOON)
         with pytest.raises(CallTimeout, match="did not list all of its tools within"):
-            await session.list_tools(timeout=0.4)
+            await clock.outlasts(listing, 15, begun=server.expect("tools/list", 3))
         await server.expect("notifications/cancelled")
 
 

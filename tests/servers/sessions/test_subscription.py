@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.conftest import LoopClock
+from tests.loop_clock import LoopClock
 from tests.servers.puppets import MODERN, SILENCE, TOOL, Message, Puppet, Refusal
 from toolcrib.servers.sessions import session as subscription
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import httpx2
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.serverkit.network.names import Names, in_turn, names
 from tests.servers.remote.heard import Heard, modern
 from tests.servers.remote.scripted import Call, Reply, scripted
@@ -16,7 +17,6 @@ from tests.servers.signin.resource import TOKEN, Resource, agree, resource
 from toolcrib.errors import AuthRequired, FetchFailed, NetworkRefused, RemoteUnreachable, UsageError
 from toolcrib.serverkit.network import Resolver
 from toolcrib.serverkit.redirect_listener import listen
-from toolcrib.servers.remote import client as routes
 from toolcrib.servers.remote.client import check_named, named_policies
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.credentials import BearerAuth, Credentials
@@ -310,9 +310,7 @@ async def test_metadata_without_limits_is_not_read(body: bytes, headers: dict[st
             await sign_in("guarded", RemoteSpec(url=server.url), agree, resolve=NAMES)
 
 
-async def test_metadata_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "SIGN_IN_LIMITS", routes.FetchLimits(deadline=0.3))
-
+async def test_metadata_that_never_ends_is_given_up(clock: LoopClock) -> None:
     async def drip(call: Call, reply: Reply) -> None:
         if call.target == "/mcp":
             base = server.url.removesuffix("/mcp")
@@ -321,7 +319,7 @@ async def test_metadata_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPa
         await reply.raw(b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n")
         while True:
             await reply.chunk(b" ")
-            await asyncio.sleep(0.01)
+            await clock.passes(1)
 
     async with scripted(drip) as server:
         with pytest.raises(AuthRequired, match="no answer in time"):

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.servers.children import eventually, linked, misbehaving
-from tests.servers.conftest import LoopClock
 from toolcrib.servers.processes.exit_errors import exit_error, telling_lines
 from toolcrib.servers.transports import stdio
 

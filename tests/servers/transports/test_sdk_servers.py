@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.servers.remote.sdk import sdk_server
 from toolcrib.errors import CallTimeout, ConnectionLost, RemoteUnreachable, ServerUnavailable
 from toolcrib.servers.sessions.negotiation import Era
@@ -38,15 +39,19 @@ async def test_every_way_of_serving_answers_in_both_eras(mode: str):
 
 @pytest.mark.parametrize("mode", ["http", "sse"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_progress_is_heard_and_a_late_call_leaves_the_session_usable(mode: str, era: Era):
+async def test_progress_is_heard_and_a_late_call_leaves_the_session_usable(
+    mode: str, era: Era, clock: LoopClock
+):
     async with sdk_server(mode) as server, server.connect(era) as session:
         steps: list[float] = []
         await session.call_tool(
             "steps", {"count": 3}, timeout=30, on_progress=lambda done, total, text: steps.append(done)
         )
         assert steps == [1, 2, 3]
+        begun = asyncio.Event()
+        hanging = session.call_tool("hang", {}, timeout=30, on_progress=lambda *_: begun.set())
         with pytest.raises(CallTimeout):
-            await session.call_tool("hang", {}, timeout=0.5)
+            await clock.outlasts(hanging, 30, begun=begun.wait())
         assert await call(session, "echo", text="still here") == "still here"
 
 

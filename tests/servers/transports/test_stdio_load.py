@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loop_clock import settle
 from tests.servers.children import alive, eventually, linked, misbehaving
 from toolcrib.errors import ConnectionLost, NotDelivered
 from toolcrib.servers.processes.log import BYTES_PER_SECOND, FILE_SIZE, KEPT_FILES, MASK
@@ -121,8 +122,8 @@ async def test_a_large_message_reaches_a_slow_reader_whole_and_later_senders_wai
         async with asyncio.timeout(60):
             await link.send(first)
         waiting = [asyncio.ensure_future(link.send({**NOTE, "params": {"n": n}})) for n in range(10)]
-        done, _ = await asyncio.wait(waiting, timeout=0.2)
-        assert not done
+        await settle()
+        assert not any(task.done() for task in waiting)
         waiting[3].cancel()
         assert link.pid is not None
         os.kill(link.pid, signal.SIGUSR1)
@@ -137,7 +138,7 @@ async def test_senders_that_wait_learn_of_the_end(brisk):
         await ear.said()
         await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
         waiting = [asyncio.ensure_future(link.send(NOTE)) for _ in range(5)]
-        await asyncio.wait(waiting, timeout=0.1)
+        await settle()
         assert link.pid is not None
         os.kill(link.pid, signal.SIGKILL)
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
@@ -150,7 +151,7 @@ async def test_ending_does_not_wait_for_a_reader_that_does_not_read(brisk):
         await ear.said()
         await link.send({**NOTE, "params": {"body": "x" * (5 << 20)}})
         waiting = asyncio.ensure_future(link.send(NOTE))
-        await asyncio.wait({waiting}, timeout=0.1)
+        await settle()
     with pytest.raises(ConnectionLost):
         await waiting
     assert link.pid is not None

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from tests.loop_clock import LoopClock
 from tests.tools.workshop import Workshop
 from toolcrib.errors import CallTimeout, UnknownTool, UsageError
 from toolcrib.tools.sources.native import NativeTools
@@ -44,21 +47,20 @@ def test_a_name_is_given_once() -> None:
         native.tool(name="grep")(lambda: None)
 
 
-async def test_its_deadline_holds_when_the_caller_names_none() -> None:
-    native = NativeTools(timeout=0.05)
+async def test_its_deadline_holds_when_the_caller_names_none(clock: LoopClock) -> None:
+    native, started = NativeTools(timeout=30), asyncio.Event()
 
     @native.tool()
     async def hang() -> None:
         """Wait for ever."""
-        import asyncio
-
+        started.set()
         await asyncio.Event().wait()
 
     workshop = Workshop()
     door = workshop.open(native)
 
     with pytest.raises(CallTimeout):
-        await door.call("hang")
+        await clock.outlasts(door.call("hang"), 30, begun=started.wait())
 
 
 async def test_a_tool_that_someone_else_registered_is_not_run() -> None:

@@ -1,7 +1,7 @@
 """The desktop for models: windows, elements, screenshots, input and the clipboard.
 
 Elements are found by accessibility first, so that most actions need no coordinates. `backends` has one
-module for each kind of desktop, `tools` the tools.
+module for each kind of desktop, `operations` the table from which tools and gRPC methods are made.
 """
 
 from __future__ import annotations

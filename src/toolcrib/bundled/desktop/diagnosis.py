@@ -9,6 +9,7 @@ import os
 import re
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 from toolcrib.bundled.desktop import headless
 from toolcrib.bundled.desktop.backend import Problem
@@ -45,6 +46,7 @@ def _of_target(size: tuple[int, int] | None) -> list[Problem]:
         return [Problem(failure.message, failure.hint)]
     if not any(problem.fatal for problem in problems):
         problems += _of_display(getattr(target, "display", ""))
+        problems += _of_server(target)
     return problems
 
 
@@ -65,6 +67,31 @@ def _of_display(display: str) -> Sequence[Problem]:
             "Set DISPLAY to that of your session, or use a display of its own: --headless 1280x800.",
         )
     ]
+
+
+def _of_server(target: Any) -> Sequence[Problem]:
+    """Whether a gRPC server on this machine answers; others are not tried."""
+    address = getattr(target, "address", "")
+    if not address or not target.is_local:
+        return []
+    try:
+        if address.startswith("unix:"):
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(TIMEOUT)
+                connection.connect(address.removeprefix("unix:"))
+        else:
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
+    except OSError:
+        return [Problem(f"No desktop server answers at {address}.", _START_SERVER)]
+    return []
+
+
+_START_SERVER = (
+    "On macOS, start MacosUseServer of MacosUseSDK and allow it Accessibility and Screen Recording in System "
+    "Settings > Privacy & Security; on Linux, start `toolcrib desktop serve --grpc`. For a server at another "
+    "address, set MACOS_USE_SERVER_ADDR."
+)
 
 
 def _of_session() -> Sequence[Problem]:

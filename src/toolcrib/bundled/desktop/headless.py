@@ -18,6 +18,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -67,6 +68,8 @@ def parse_size(text: str) -> tuple[int, int]:
 
 def probe() -> list[Problem]:
     """What a display of our own lacks on this machine."""
+    if sys.platform != "linux":
+        return [Problem("A display of its own needs Linux.", "Leave out --headless.")]
     problems = [
         Problem(f"{program} is not installed.", f"Install the package {package}.")
         for program, package in _PACKAGES.items()

@@ -1,13 +1,14 @@
-"""Which tools a profile offers; the modules of `tools` are the list of groups, each with its descriptions."""
+"""Which tools a profile offers; the modules of `operations` are the groups, each with its descriptions."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from pathlib import Path
 
-from toolcrib.bundled.desktop import tools
+from toolcrib.bundled.desktop import operations
+from toolcrib.bundled.desktop.operations.table import groups
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.tools.offer import Offer
+from toolcrib.bundled.desktop.tools.surface import offer_operation
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
 
@@ -65,13 +66,15 @@ FULL_ONLY = frozenset(
 
 def offer_profile(server: ToolServer, session: DesktopSession, profile: str) -> None:
     """Add the tools of a profile to a server."""
-    for module in sorted(pkgutil.iter_modules(tools.__path__), key=lambda found: found.name):
-        group = importlib.import_module(f"{tools.__name__}.{module.name}")
-        if hasattr(group, "offer_tools"):
-            group.offer_tools(server, session, PROFILES[profile])
-    for folder in tools.__path__:
+    wanted = PROFILES[profile]
+    server.at_close(session.close_parts)
+    offer = Offer(server, wanted)
+    for group in groups().values():
+        for operation in group:
+            offer_operation(offer, session, operation)
+    for folder in operations.__path__:
         for file in sorted(Path(folder).glob("*.toml")):
-            describe(server, file, partial=PROFILES[profile] is not None)
+            describe(server, file, partial=wanted is not None)
     if PROFILES[profile] is not None:
         _leave_out_parameters(server)
 

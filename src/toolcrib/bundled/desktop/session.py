@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolcrib.bundled.desktop.automation_sessions import AutomationSessions
 from toolcrib.bundled.desktop.backends import backend_module
@@ -22,6 +22,7 @@ from toolcrib.serverkit.extras import ensure
 if TYPE_CHECKING:
     from toolcrib.bundled.desktop.backend import Backend
 
+T = TypeVar("T")
 EXTRA = "desktop"
 approved_window: ContextVar[int | None] = ContextVar("approved_window", default=None)
 """The window that the user was asked about for the call being made; None if nobody was asked."""
@@ -53,6 +54,7 @@ class DesktopSession:
         """Where programs on a display of our own save files; None on the user's, and before it is open."""
         self._at_open: list[Callable[[Backend], None]] = []
         self._at_close: list[Callable[[], None]] = []
+        self._parts: dict[Callable[[DesktopSession], Any], Any] = {}
 
     def at_open(self, callback: Callable[[Backend], None]) -> None:
         """Called in the event loop with each backend that is opened."""
@@ -60,6 +62,20 @@ class DesktopSession:
 
     def at_close(self, callback: Callable[[], None]) -> None:
         self._at_close.append(callback)
+
+    def part(self, make: Callable[[DesktopSession], T]) -> T:
+        """The one object that `make` makes for this session."""
+        if make not in self._parts:
+            self._parts[make] = make(self)
+        found: T = self._parts[make]
+        return found
+
+    def close_parts(self) -> None:
+        """Close those that have a `close`; the desktop itself stays open."""
+        parts, self._parts = self._parts, {}
+        for part in parts.values():
+            if hasattr(part, "close"):
+                part.close()
 
     async def backend(self, context: ToolContext | None = None) -> Backend:
         """The backend, opened if necessary; raises `ToolFailure` with what is missing."""
@@ -82,6 +98,7 @@ class DesktopSession:
 
     def close(self) -> None:
         self._closed = True
+        self.close_parts()
         for callback in self._at_close:
             callback()
         self._close_backend()

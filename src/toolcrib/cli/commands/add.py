@@ -20,7 +20,7 @@ from toolcrib.cli.add_target import (
 )
 from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.commands.test import try_and_repair
-from toolcrib.cli.declare import CliCommand, Seconds, declare
+from toolcrib.cli.declare import CliCommand, Seconds, declare, repeatable
 from toolcrib.cli.output import label, note, say
 from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
@@ -93,21 +93,14 @@ class RemoteTransport(TransportType):
 @declare("Servers", asks=True, cls=AddCommand)
 @click.argument("name")
 @click.argument("target", nargs=-1, type=click.UNPROCESSED)
-@click.option("--env", "-e", "env", multiple=True, metavar="KEY=VALUE", help="Set an environment variable.")
-@click.option(
-    "--header",
-    "-H",
-    "headers",
-    multiple=True,
-    metavar="NAME:VALUE",
-    help="Send this header with each request.",
-)
+@repeatable("--env", "-e", "env", metavar="KEY=VALUE", help="Set an environment variable.")
+@repeatable("--header", "-H", "headers", metavar="NAME:VALUE", help="Send this header with each request.")
 @click.option("--cwd", metavar="FOLDER", help="The working directory of the command.")
 @click.option("--type", "kind", type=TransportType(), help="How the server is started or reached.")
 @click.option("--transport", type=RemoteTransport(), help="The protocol of an address.")
-@click.option("--env-allow", multiple=True, metavar="NAME", help="Pass this variable of your environment.")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Offer only tools of this name.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not offer tools of this name.")
+@repeatable("--env-allow", metavar="NAME", help="Pass this variable of your environment.")
+@repeatable("--include", metavar="PATTERN", help="Offer only tools of this name.")
+@repeatable("--exclude", metavar="PATTERN", help="Do not offer tools of this name.")
 @click.option(
     "--isolation", type=click.Choice(["shared", "session"]), help="One instance for all, or one per session."
 )
@@ -120,12 +113,8 @@ class RemoteTransport(TransportType):
 @click.option("--as-is", is_flag=True, help="Add the command unchanged; install nothing.")
 @click.option("--program", metavar="NAME", help="The program of the package that is the server.")
 @click.option("--python", metavar="VERSION", help="The Python version for the package.")
-@click.option(
-    "--with", "also", multiple=True, metavar="REQUIREMENT", help="Another Python package to install."
-)
-@click.option(
-    "--set", "answers", multiple=True, metavar="KEY=VALUE", help="Answer a question of the package."
-)
+@repeatable("--with", "also", metavar="REQUIREMENT", help="Another Python package to install.")
+@repeatable("--set", "answers", metavar="KEY=VALUE", help="Answer a question of the package.")
 @install_view.options
 @click.option(
     "--test/--no-test", "test", default=None, help="Test it afterwards; on a terminal this is the default."
@@ -265,7 +254,7 @@ def _hide_secrets(text: str) -> str:
 
 
 def _proposed(proposal: Proposal, options: AddOptions) -> ServerAdded:
-    """What would be added, as `add` prints it."""
+    """The server that would be added, as `add` prints it."""
     from toolcrib.config.entries import parse_entry
     from toolcrib.config.review import review_entry
 

@@ -46,7 +46,7 @@ async def list_(surface: Surface) -> None:
 
 
 def _whose(question: ApprovalQuestion) -> str:
-    """Who asks; of a client of the gateway, also what it says of itself."""
+    """The caller; for a client of the gateway, also the name that it gives itself."""
     principal = question["principal"]
     is_client = principal.partition(":")[0] == "gateway"
     return f"{principal} ({revealed(question['session'] or '')})" if is_client else principal

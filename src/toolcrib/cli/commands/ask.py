@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.cli import completion
-from toolcrib.cli.declare import declare, effort_option, wait_option
+from toolcrib.cli.declare import declare, effort_option, model_option, repeatable, wait_option
 from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
@@ -36,18 +35,11 @@ PIPE_TIMEOUT = 3.0
 
 @declare("Models")
 @click.argument("question", nargs=-1)
-@click.option(
-    "--model",
-    "-m",
-    metavar="VENDOR:MODEL",
-    shell_complete=completion.models,
-    help="The model; demo needs no account.",
-)
+@model_option
 @click.option("--chat", metavar="ID", help="Continue this chat; `last` for the latest.")
-@click.option(
+@repeatable(
     "--image",
     "images",
-    multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Add this picture to the question; repeatable.",
 )
@@ -76,8 +68,7 @@ async def command(
     need your approval are denied.
     """
     from toolcrib.cli.keyboard import Keyboard
-    from toolcrib.cli.turn import run_turn
-    from toolcrib.cli.turn_view import turn_view
+    from toolcrib.cli.turn import run_turn, turn_view
 
     text, pictures = _whole_question(question), [_picture(image) for image in images]
     async with surface.reach() as client:

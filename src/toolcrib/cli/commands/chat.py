@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolcrib.cli import completion
-from toolcrib.cli.declare import declare, effort_option
+from toolcrib.cli.declare import declare, effort_option, model_option
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
 
 
 @declare("Models")
-@click.option(
-    "--model",
-    "-m",
-    metavar="VENDOR:MODEL",
-    shell_complete=completion.models,
-    help="The model; demo needs no account.",
-)
+@model_option
 @effort_option
 @click.option("--continue", "-c", "last", is_flag=True, help="Continue the latest chat.")
 @click.option("--chat", metavar="ID", help="Continue this chat.")

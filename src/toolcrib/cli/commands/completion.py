@@ -31,7 +31,7 @@ _CHANGES = {
     # A description may contain commas.
     "fish": ('string split "," $completion', 'string split -m 1 "," $completion'),
 }
-"""What click's script for a shell is changed to."""
+"""Replacements in click's script for a shell."""
 _VARIABLE = "_TOOLCRIB_COMPLETE"
 
 

@@ -15,6 +15,8 @@ from toolcrib.cli.surface import Surface
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from toolcrib.serverkit.context import ToolContext
+
 BUNDLED = "toolcrib.bundled.desktop"
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -47,6 +49,8 @@ def serve(
         raise click.UsageError("Add --grpc. As an MCP server: toolcrib add desktop, toolcrib serve.")
     if given["address"] and given["socket"]:
         raise click.UsageError("Give either --address or --socket.")
+    import asyncio
+
     from toolcrib import plugins
 
     module = plugins.find(BUNDLED, "grpc")
@@ -54,23 +58,12 @@ def serve(
     folder = plugins.find(BUNDLED, "scripting").scripts_folder(scripts)
     chosen = {name: value for name, value in given.items() if value is not None}
     options = module.ServeOptions(**chosen, headless=size, scripts=folder, token=not no_token)
-    return _run(surface, module, options)
-
-
-def _run(surface: Surface, module: ModuleType, options: Any) -> int:
-    import asyncio
-
     asyncio.run(_serve(surface, module, options))
     return 0
 
 
 async def _serve(surface: Surface, module: ModuleType, options: Any) -> None:
     from toolcrib.cli.foreground import ended_by_signals
-    from toolcrib.serverkit.context import ToolContext
-
-    def installing(done: float, total: float | None, message: str | None) -> None:
-        if message:
-            note(message)
 
     token_file = module.token_file(surface.home) if options.needs_token else None
     with ended_by_signals() as ending:
@@ -79,8 +72,19 @@ async def _serve(surface: Surface, module: ModuleType, options: Any) -> None:
             surface.home,
             ready=lambda address: _announce(surface, address, token_file),
             ended=ending.wait,
-            context=ToolContext(on_progress=installing),
+            context=_context(),
         )
+
+
+def _context() -> ToolContext:
+    """Shows what is installed first."""
+    from toolcrib.serverkit.context import ToolContext
+
+    def installing(done: float, total: float | None, message: str | None) -> None:
+        if message:
+            note(message)
+
+    return ToolContext(on_progress=installing)
 
 
 def _announce(surface: Surface, address: str, token_file: Path | None) -> None:
@@ -119,11 +123,6 @@ def record(surface: Surface, name: str, title: str, **given: Any) -> int:
 
 async def _record(surface: Surface, module: ModuleType, options: Any) -> None:
     from toolcrib.cli.foreground import ended_by_signals
-    from toolcrib.serverkit.context import ToolContext
-
-    def installing(done: float, total: float | None, message: str | None) -> None:
-        if message:
-            note(message)
 
     with ended_by_signals() as ending:
         made = await module.record_to_store(
@@ -131,13 +130,14 @@ async def _record(surface: Surface, module: ModuleType, options: Any) -> None:
             surface.home,
             ready=lambda: note(f"Recording. {module.STOP_KEYS} or Ctrl-C ends it."),
             ended=ending.wait,
-            context=ToolContext(on_progress=installing),
+            context=_context(),
         )
     asked = [parameter.key for parameter in made.parameters if parameter.required]
     if surface.json:
         print_json({"name": made.name, "actions": len(made.actions), "required_parameters": asked})
     else:
         say(f"Stored {made.name} with {len(made.actions)} actions.")
+        note(f"As a workflow: toolcrib desktop export {options.macro_id}")
         if asked:
             note(f"Not recorded, because it may be a password: {', '.join(asked)}.")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.install_view import end_line, make_plan, options, progress_line, show_installed, show_plan
 from toolcrib.cli.output import say
 from toolcrib.cli.surface import Surface
@@ -15,32 +16,15 @@ from toolcrib.cli.surface import Surface
 
 @declare("Servers", asks=True)
 @click.argument("name", shell_complete=completion.servers)
-@click.option(
-    "--with", "also", multiple=True, metavar="REQUIREMENT", help="Another Python package to install."
-)
+@repeatable("--with", "also", metavar="REQUIREMENT", help="Another Python package to install.")
 @options
-async def command(
-    surface: Surface,
-    name: str,
-    also: tuple[str, ...],
-    allow_scripts: tuple[str, ...],
-    allow_build: tuple[str, ...],
-    offline: bool,
-    dry_run: bool,
-) -> None:
+async def command(surface: Surface, name: str, offline: bool, dry_run: bool, **packages: Any) -> None:
     """Install the package of NAME, after an import or to repair it.
 
     To install a new server: toolcrib add npm:PACKAGE
     """
     async with surface.reach() as client:
-        plan = partial(
-            client.install,
-            name=name,
-            also=also,
-            allow_scripts=allow_scripts,
-            allow_build=allow_build,
-            offline=offline,
-        )
+        plan = partial(client.install, name=name, offline=offline, **packages)
         planned = await make_plan(surface, plan, name, dry_run=dry_run)
         if dry_run and surface.answer(planned):
             return

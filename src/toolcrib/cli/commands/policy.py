@@ -9,7 +9,7 @@ import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.call_arguments import read_arguments
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.safe_text import revealed
@@ -72,34 +72,14 @@ async def explain(
 @declare()
 @click.argument("effect", type=click.Choice(("allow", "ask", "deny")))
 @click.argument("tool", metavar="SERVER/TOOL", shell_complete=completion.targets)
-@click.option(
-    "--like",
-    "likes",
-    multiple=True,
-    metavar="KEY=PATTERN",
-    help="An argument matches this pattern; repeatable.",
-)
-@click.option(
-    "--is", "values", multiple=True, metavar="KEY=JSON", help="An argument equals this value; repeatable."
-)
-@click.option(
-    "--in", "folders", multiple=True, metavar="KEY=DIR", help="An argument is a path in DIR; repeatable."
-)
+@repeatable("--like", "likes", metavar="KEY=PATTERN", help="An argument matches this pattern; repeatable.")
+@repeatable("--is", "values", metavar="KEY=JSON", help="An argument equals this value; repeatable.")
+@repeatable("--in", "folders", metavar="KEY=DIR", help="An argument is a path in DIR; repeatable.")
 @click.option("--project", default="", metavar="DIR", help="Only in this project folder.")
 @click.option("--why", default="", metavar="TEXT", help="The reason, shown when the rule applies.")
-@click.option(
-    "--match",
-    "matches",
-    multiple=True,
-    metavar="JSON",
-    help="Arguments that the rule must match; repeatable.",
-)
-@click.option(
-    "--not-match",
-    "others",
-    multiple=True,
-    metavar="JSON",
-    help="Arguments that the rule must not match; repeatable.",
+@repeatable("--match", "matches", metavar="JSON", help="Arguments that the rule must match; repeatable.")
+@repeatable(
+    "--not-match", "others", metavar="JSON", help="Arguments that the rule must not match; repeatable."
 )
 async def add(surface: Surface, effect: str, tool: str, **given: Any) -> None:
     """Add a rule: EFFECT is allow, ask or deny; SERVER and TOOL may contain *.

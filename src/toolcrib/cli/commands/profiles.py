@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
@@ -36,22 +36,19 @@ async def list_(surface: Surface) -> None:
 
 @declare()
 @click.argument("name")
-@click.option(
+@repeatable(
     "--server",
     "servers",
-    multiple=True,
     metavar="NAME",
     shell_complete=completion.servers,
     help="Offer only its tools; repeatable.",
 )
-@click.option("--tool", "tools", multiple=True, metavar="PATTERN", help="Offer only these tools; repeatable.")
+@repeatable("--tool", "tools", metavar="PATTERN", help="Offer only these tools; repeatable.")
 @click.option("--read-only", is_flag=True, help="Offer only read-only tools.")
 @click.option("--search", is_flag=True, help="Offer search tools instead of the full list.")
 @click.option("--plain-names", is_flag=True, help="Use the servers' own tool names where they are unique.")
 @click.option("-k", "k", type=click.IntRange(1, 50), help="Number of tools that a search returns.")
-@click.option(
-    "--always-on", multiple=True, metavar="PATTERN", help="With --search, also offer these tools; repeatable."
-)
+@repeatable("--always-on", metavar="PATTERN", help="With --search, also offer these tools; repeatable.")
 @click.option(
     "--approvals", type=click.Choice(APPROVALS), help="Where its clients are asked; see: profiles approvals."
 )

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
 import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import note, say, show_table
-from toolcrib.cli.questions import ask_unseen
+from toolcrib.cli.output import note, say
+from toolcrib.cli.questions import read_secret
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import UsageError
-
-if TYPE_CHECKING:
-    from toolcrib.operations.results.settings import SecretInfo
-
-LARGEST = 64 * 1024
 
 
 @declare()
@@ -28,7 +19,7 @@ async def set_(surface: Surface, name: str) -> None:
 
     Entries refer to it as ${secret:NAME}.
     """
-    value = _read_value(name)
+    value = read_secret(f"Value of {name}")
     async with surface.reach() as client:
         outcome = await client.secret_set(name=name, value=value)
     if surface.answer(outcome):
@@ -36,19 +27,6 @@ async def set_(surface: Surface, name: str) -> None:
     say(f"{name} is stored in the {_PLACES[outcome['place']]}.")
     for server in outcome["restarted"]:
         note(f"{server} uses it and was restarted.")
-
-
-@declare()
-async def list_(surface: Surface) -> None:
-    """List the secrets, where they are stored and which servers use them; values are never shown."""
-    async with surface.reach() as client:
-        found = await client.secret_list()
-    if surface.answer(found):
-        return
-    if not found:
-        note("No secrets yet. Store one with: toolcrib secret set NAME")
-        return
-    show_table(["NAME", "STORED IN", "SERVERS"], [_row(secret) for secret in found], colour=_colour)
 
 
 @declare(asks=True)
@@ -73,23 +51,4 @@ async def remove(surface: Surface, name: str) -> None:
 _PLACES = {"keyring": "system keyring", "file": "secrets file, readable only by you"}
 
 
-def _read_value(name: str) -> str:
-    """Read it from a prompt or stdin; other users can read command lines."""
-    if sys.stdin.isatty():
-        return ask_unseen(f"Value of {name}")
-    value = sys.stdin.read(LARGEST + 1)
-    if len(value) > LARGEST:
-        raise UsageError(f"The value is longer than {LARGEST} characters.")
-    # `echo value |` and files end in a line break that is not part of it.
-    return value.removesuffix("\n").removesuffix("\r")
-
-
-def _row(secret: SecretInfo) -> list[str]:
-    return [secret["name"], secret["place"] or "missing", ", ".join(secret["servers"]) or "-"]
-
-
-def _colour(column: int, text: str) -> str:
-    return "red" if column == 1 and text == "missing" else ""
-
-
-command = command_of("secret", "Housekeeping", "Store, list and delete secrets.", set_, list_, remove)
+command = command_of("secret", "Housekeeping", "Store, list and delete secrets.", set_, remove)

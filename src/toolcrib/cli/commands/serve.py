@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.surface import Surface
 
 
@@ -21,16 +21,10 @@ from toolcrib.cli.surface import Surface
     show_default=True,
     help="The address to listen on; others than loopback require tokens.",
 )
-@click.option(
-    "--allowed-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Accept this host name in requests; repeatable.",
-)
+@repeatable("--allowed-host", "hosts", metavar="NAME", help="Accept this host name in requests; repeatable.")
 @click.option("--profile", default="", metavar="NAME", help="Serve only this profile of the config file.")
-@click.option("--server", "servers", multiple=True, metavar="NAME", help="Offer only its tools; repeatable.")
-@click.option("--tool", "tools", multiple=True, metavar="PATTERN", help="Offer only these tools; repeatable.")
+@repeatable("--server", "servers", metavar="NAME", help="Offer only its tools; repeatable.")
+@repeatable("--tool", "tools", metavar="PATTERN", help="Offer only these tools; repeatable.")
 @click.option("--read-only", is_flag=True, help="Offer only read-only tools.")
 @click.option("--search", is_flag=True, help="Offer search tools instead of the full list.")
 @click.option("--plain-names", is_flag=True, help="Use the servers' own tool names where they are unique.")

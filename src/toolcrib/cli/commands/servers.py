@@ -52,7 +52,7 @@ def _show(found: list[Server], *, running: bool) -> None:
 
 
 def reason(server: Server) -> str:
-    """Why the server is in its state, and when it is retried."""
+    """The reason for the state of a server, and the time until it is retried."""
     again = f"retry {until(server['retry_at'])}" if server["retry_at"] else ""
     because = server["reason"].rstrip(".") if again else server["reason"]
     if server["state"] == "failed":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,29 +31,15 @@ if TYPE_CHECKING:
 @click.option("--to", metavar="VERSION", help="Install this version, newer or older.")
 @options
 async def command(
-    surface: Surface,
-    name: str,
-    reference: str | None,
-    to: str | None,
-    allow_scripts: tuple[str, ...],
-    allow_build: tuple[str, ...],
-    offline: bool,
-    dry_run: bool,
+    surface: Surface, name: str, reference: str | None, offline: bool, dry_run: bool, **wanted: Any
 ) -> None:
     """Install the newest version of NAME, or the one in FILE.
 
     The previous version is kept. To go back: toolcrib rollback NAME
     """
     async with surface.reach() as client:
-        plan = partial(
-            client.update,
-            name=name,
-            reference=absolute_reference(reference) if reference else None,
-            to=to,
-            allow_scripts=allow_scripts,
-            allow_build=allow_build,
-            offline=offline,
-        )
+        file = absolute_reference(reference) if reference else None
+        plan = partial(client.update, name=name, reference=file, offline=offline, **wanted)
         planned = await make_plan(surface, plan, name, dry_run=dry_run)
         if planned["plan"] is None or dry_run:
             _show_planned(surface, name, planned)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,26 +13,34 @@ import click
 from toolcrib import plugins
 from toolcrib.accounts.provider import PROVIDERS
 from toolcrib.cli import completion
-from toolcrib.cli.declare import Seconds, declare
+from toolcrib.cli.browser import can_open, open_address
+from toolcrib.cli.declare import Seconds, declare, repeatable
 from toolcrib.cli.group import command_of
-from toolcrib.cli.output import label, mark, note, say, say_exactly, show_table
+from toolcrib.cli.output import label, mark, note, say, say_exactly
+from toolcrib.cli.proposal import read_pairs
+from toolcrib.cli.questions import LARGEST_SECRET, ask, ask_unseen, can_ask, choose, read_secret
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import NotFound
-from toolcrib.features.accounts.form import read_values
-from toolcrib.features.accounts.terminal_sign_in import sign_in
+from toolcrib.errors import AuthRequired, NotFound, ToolcribError, UsageError
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
     from toolcrib.features.accounts.results import (
         AccountAdded,
+        AccountFieldShown,
         AccountProviderShown,
-        AccountShown,
+        AccountSignInResult,
         AccountTested,
     )
     from toolcrib.operations.client import Client
 
 UNAVAILABLE = 5
 """The exit code if an account does not work."""
+CLIENT_FILE = "client_file"
+STDIN_KEYS = ("password", "token")
+"""Fields that have an option to read them from stdin."""
+POLL = 30.0
+"""Seconds that the host holds back its answer while the user signs in."""
 
 
 def _account_providers(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -50,7 +62,7 @@ def _account_providers(context: click.Context, parameter: click.Parameter, incom
 @click.option("--token-stdin", "stdin", flag_value="token", help="Read the token from stdin.")
 @click.option("--client-file", metavar="FILE", help="Your OAuth client, from the Google Cloud console.")
 @click.option("--services", help="Allow only these: mail, calendar, or mail,calendar.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="Fill in another field.")
+@repeatable("--set", "pairs", metavar="KEY=VALUE", help="Fill in another field.")
 @click.option("--no-browser", is_flag=True, help="Only print the address of the sign-in page.")
 @click.option("--timeout", type=Seconds(1, 600), default=600.0, help="Seconds to wait for the sign-in.")
 @click.option("--read-only", is_flag=True, help="Never change anything in this account.")
@@ -73,28 +85,116 @@ async def add(surface: Surface, provider: str, name: str, **given: Any) -> None:
         params = {
             "provider": provider,
             "name": name,
-            "values": _values(kind, given),
+            "values": _read_values(kind, given),
             "read_only": given["read_only"],
             "replace": given["replace"],
             "check": not given["no_check"],
         }
         if kind["sign_in"]:
-            outcome = await sign_in(client, params, given["timeout"], browser=not given["no_browser"])
+            outcome = await _sign_in(client, params, given["timeout"], browser=not given["no_browser"])
         else:
             outcome = await client.account_add(**params)
     if not surface.answer(outcome):
         _show_added(outcome)
 
 
-def _values(kind: AccountProviderShown, given: dict[str, Any]) -> dict[str, str]:
-    return read_values(
-        kind,
-        {key: given[key] for key in ("user", "imap", "smtp", "security", "url", "services")},
-        pairs=given["pairs"],
-        from_stdin=given["stdin"] or "",
-        client_file=given["client_file"],
-        replace=given["replace"],
-    )
+def _read_values(provider: AccountProviderShown, given: Mapping[str, Any]) -> dict[str, str]:
+    """The values of the provider's fields: from options, from stdin, and from questions on a terminal."""
+    named = ("user", "imap", "smtp", "security", "url", "services")
+    values = {key: given[key] for key in named if given[key] is not None}
+    values |= _pairs(provider, given["pairs"])
+    if key := given["stdin"]:
+        values[key] = read_secret(key.capitalize(), name="The value on stdin")
+    if given["client_file"] is not None:
+        values[CLIENT_FILE] = _read_file(given["client_file"])
+    if can_ask():
+        return values | _asked(provider, values, replace=given["replace"])
+    _check_secret(provider, values)
+    return values
+
+
+def _pairs(provider: AccountProviderShown, pairs: tuple[str, ...]) -> dict[str, str]:
+    values = read_pairs(pairs, "=", "--set")
+    for field in provider["fields"]:
+        if field["secret"] and field["key"] in values:
+            raise UsageError(
+                f"{field['label']} is a secret; other users of this machine can read command lines.",
+                hint="Leave it out: it is asked for on a terminal. In scripts use --password-stdin.",
+            )
+    return values
+
+
+def _check_secret(provider: AccountProviderShown, values: Mapping[str, str]) -> None:
+    """Raise `UsageError` that says how a script passes a secret that is missing."""
+    for field in provider["fields"]:
+        if field["key"] in STDIN_KEYS and field["required"] and not values.get(field["key"]):
+            raise UsageError(
+                f"{field['label']} is missing.", hint=f"Pass it on stdin with --{field['key']}-stdin."
+            )
+
+
+def _asked(provider: AccountProviderShown, values: Mapping[str, str], *, replace: bool) -> dict[str, str]:
+    """Answers for the required fields that are missing, and for the client file of a first sign-in."""
+    missing = [field for field in provider["fields"] if field["required"] and not values.get(field["key"])]
+    answers = {field["key"]: _ask(field) for field in missing}
+    keys = [field["key"] for field in provider["fields"]]
+    if CLIENT_FILE in keys and not replace and not values.get(CLIENT_FILE) and not values.get("client_id"):
+        answers[CLIENT_FILE] = _read_file(ask("Path of the OAuth client file"))
+    return answers
+
+
+def _ask(field: AccountFieldShown) -> str:
+    question = f"{field['label']} ({field['help'].rstrip('.')})" if field["help"] else field["label"]
+    if field["secret"]:
+        return ask_unseen(question)
+    if field["choices"]:
+        return choose(question, field["choices"])
+    return ask(question, field["default"])
+
+
+def _read_file(path: str) -> str:
+    try:
+        text = read_bounded_text(Path(path).expanduser(), LARGEST_SECRET, pipes=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise UsageError(f"The client file cannot be read: {reason}.", hint="Check its path.") from None
+    return text
+
+
+async def _sign_in(client: Client, params: dict[str, Any], timeout: float, *, browser: bool) -> AccountAdded:
+    """Show the page and wait; every end of the wait also ends the sign-in."""
+    page = await client.account_sign_in(**params)
+    note(f"Sign in on this page: {one_line(page['url'])}")
+    if browser and can_open() and page["url"].startswith(("https://", "http://")):
+        open_address(page["url"])
+    try:
+        async with asyncio.timeout(timeout):
+            result = await _result(client, page["sign_in"])
+    except TimeoutError:
+        await _cancel(client, page["sign_in"])
+        raise AuthRequired(
+            f"The sign-in was not completed within {timeout:g} s.", hint="Run the command again."
+        ) from None
+    except asyncio.CancelledError:
+        await _cancel(client, page["sign_in"])
+        raise
+    if result["account"] is None:
+        raise AuthRequired(result["error"], hint=result["hint"])
+    user = result["account"]["user"]
+    added = result["servers_added"]
+    return {"account": result["account"], "servers_added": added, "remarks": [], "identity": user}
+
+
+async def _result(client: Client, key: str) -> AccountSignInResult:
+    while True:
+        result = await client.account_sign_in_result(sign_in=key, wait=POLL)
+        if result["state"] != "waiting":
+            return result
+
+
+async def _cancel(client: Client, key: str) -> None:
+    with suppress(ToolcribError):
+        await client.account_sign_in_cancel(sign_in=key)
 
 
 async def _find_kind(client: Client, provider: str) -> AccountProviderShown:
@@ -120,31 +220,12 @@ def _show_added(outcome: AccountAdded) -> None:
 
 
 @declare()
-async def list_(surface: Surface) -> None:
-    """List the accounts and the servers that can use them; secrets are never shown."""
-    async with surface.reach() as client:
-        found = await client.account_list()
-    if surface.answer(found):
-        return
-    if not found:
-        note("No accounts yet. Add one with: toolcrib account add PROVIDER NAME")
-        return
-    show_table(["NAME", "PROVIDER", "USER", "ACCESS", "SERVERS"], [_row(account) for account in found])
-
-
-def _row(account: AccountShown) -> list[str]:
-    access = "read-only" if account["read_only"] else "full"
-    servers = ", ".join(account["servers"]) or "-"
-    return [account["name"], account["provider"], account["user"] or "-", access, servers]
-
-
-@declare()
 @click.argument("name", required=False, shell_complete=completion.accounts)
 async def test(surface: Surface, name: str | None) -> int:
     """Connect to the account NAME, or to all accounts, and change nothing."""
     async with surface.reach() as client:
         names = [name] if name else [account["name"] for account in await client.account_list()]
-        tested = [await client.account_test(name=each) for each in names]
+        tested = [await client.account_test(name=known) for known in names]
     if not surface.answer(tested):
         for outcome in tested:
             _show_tested(outcome)
@@ -185,7 +266,6 @@ command = command_of(
     "Housekeeping",
     "Add, list, test and remove accounts.",
     add,
-    list_,
     test,
     remove,
 )

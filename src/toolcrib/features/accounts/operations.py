@@ -38,6 +38,7 @@ from toolcrib.features.accounts.results import (
 )
 from toolcrib.features.accounts.servers import check_readiness, servers_for, turn_on
 from toolcrib.host import Host
+from toolcrib.operations.command import Column, Command
 from toolcrib.operations.operation import OperationParams, operation
 
 CHECK_TIMEOUT = 90.0
@@ -55,7 +56,21 @@ async def account_providers(host: Host) -> list[AccountProviderShown]:
     return [_provider_shown(name) for name in plugins.names(PROVIDERS)]
 
 
-@operation(page=True)
+@operation(
+    page=True,
+    command=Command(
+        name="account list",
+        help="List the accounts and the servers that can use them; secrets are never shown.",
+        columns=(
+            Column("NAME", "{name}"),
+            Column("PROVIDER", "{provider}"),
+            Column("USER", "{user}|-"),
+            Column("ACCESS", "{read_only:=read-only}|full"),
+            Column("SERVERS", "{servers:list}|-"),
+        ),
+        empty="No accounts yet. Add one with: toolcrib account add PROVIDER NAME",
+    ),
+)
 async def account_list(host: Host) -> list[AccountShown]:
     """List the accounts, without their secrets, sorted by name."""
     await _load_providers()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from toolcrib.errors import ConfigError
-from toolcrib.features.backup.layout import MIB, PARTS, part_of
+from toolcrib.features.backup.layout import MIB, part_of, parts
 from toolcrib.features.backup.manifest import MAX_FILES, BackupFile, BackupRefused, Manifest, read_manifest
 
 MANIFEST, SIGNATURE, SECRETS = "manifest.json", "manifest.mac", "secrets.sealed"
@@ -156,7 +156,7 @@ def _check_files(manifest: Manifest, found: dict[str, zipfile.ZipInfo]) -> None:
     for name in listed.keys() ^ {name for name in found if name not in _OWN}:
         there = "not listed in" if name in found else "missing from"
         raise BackupRefused(f"{name[:80]!r} is {there} the backup.", hint=_DAMAGED)
-    known = {part.key for part in PARTS}
+    known = {part.key for part in parts()}
     for name, file in listed.items():
         part = part_of(name)
         if part is None or part.key not in manifest.parts:

@@ -28,14 +28,14 @@ from toolcrib.features.backup.archive import MANIFEST, SECRETS, SIGNATURE, Archi
 from toolcrib.features.backup.config_copy import config_for_backup
 from toolcrib.features.backup.encryption import check_passphrase, seal
 from toolcrib.features.backup.install_list import installs_of
-from toolcrib.features.backup.layout import ARTIFACTS, CONFIG, DATABASE, PARTS, RUNS, Part
+from toolcrib.features.backup.layout import CONFIG, DATABASE, Part, parts
 from toolcrib.features.backup.manifest import FORMAT, PRODUCT, Manifest
 from toolcrib.features.backup.origin import sign
 from toolcrib.host.database_key import use_key
 from toolcrib.schema.system_failures import full_disk
 from toolcrib.store.copying import copy_all, count_rows
 from toolcrib.store.database import open_database
-from toolcrib.store.migrations import STEPS
+from toolcrib.store.migrations import is_current
 from toolcrib.store.shared_profiles import read_profiles
 from toolcrib.store.snapshots import copy_database, open_existing
 from toolcrib.version import __version__
@@ -49,7 +49,6 @@ NOT_INCLUDED = (
     "the folder of the filesystem server",
     "the home folder of programs on the desktop server's own display",
 )
-_SHARED_RUNS = "workflow runs, which are in the shared database"
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -142,14 +141,15 @@ def _write(
 
 
 def _parts(exported: _Exported, request: BackupRequest) -> tuple[list[Part], list[str]]:
-    parts, left_out = list(PARTS), list(NOT_INCLUDED)
-    if exported.url:
-        parts.remove(RUNS)
-        left_out.append(_SHARED_RUNS)
-    if not request.artifacts:
-        parts.remove(ARTIFACTS)
-        left_out.append(ARTIFACTS.title)
-    return parts, left_out
+    saved, left_out = list[Part](), list(NOT_INCLUDED)
+    for part in parts():
+        if exported.url and part.shared_as:
+            left_out.append(part.shared_as)
+        elif part.optional and not request.artifacts:
+            left_out.append(part.title)
+        else:
+            saved.append(part)
+    return saved, left_out
 
 
 def _add_config(
@@ -167,7 +167,7 @@ def _add_part(
     """Add the files of a part; returns what is too large."""
     too_large = []
     for name, file in part.files(paths) if part != DATABASE else [(DATABASE.key, folder / DATABASE.key)]:
-        if part == RUNS:
+        if part.database and part != DATABASE:
             copy_database(file, folder / part.key, _pages(part.title, on_progress))
             file = folder / part.key
         try:
@@ -204,7 +204,7 @@ def _manifest(
     secrets: int,
 ) -> Manifest:
     with open_existing(exported.database) as connection:
-        rows = count_rows(connection) if _schema(connection) == len(STEPS) else {}
+        rows = count_rows(connection) if is_current(connection) else {}
         schema = _schema(connection)
     connection.close()
     return Manifest(

@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from toolcrib.config.backup_parts import Part
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.features.backup.manifest import BackupRefused
 from toolcrib.schema.system_failures import explained
-from toolcrib.store.migrations import STEPS, migrate
+from toolcrib.store.migrations import STEPS, applied_steps, apply_steps, migrate
 from toolcrib.store.snapshots import open_existing
+from toolcrib.store.tables import feature_tables
 
 _INTERNAL = re.compile(r"sqlite_(?:sequence|stat[0-9])")
 _FULL_TEXT = re.compile(r"chat_words_(?:data|idx|content|docsize|config)")
 """Created by SQLite itself, with texts that depend on its version."""
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
-_JSON = ("toolcrib_json", "portable_json")
-_ACTIVE_RUNS = ("PENDING", "ENQUEUED", "DELAYED")
-_NOTE = "Not started: restored from a backup."
 _OTHER = "Use another copy of the backup."
 Change = Callable[[sqlite3.Connection], None]
 
@@ -38,22 +37,23 @@ def check_database(file: Path) -> None:
                 "The database in the backup was written by a newer Toolcrib.",
                 hint="Update Toolcrib on this machine, then restore it.",
             )
-        if version < 1 or _schema(connection) != _expected(version):
+        if version < 1 or _schema(connection) != _expected(version, connection):
             raise BackupRefused("The database in the backup has a foreign schema.", hint=_OTHER)
         _check_pages(connection)
         migrate(connection)
 
 
-def check_runs(file: Path) -> None:
-    """Raises `BackupRefused` if the database of runs is damaged, or contains more than rows of JSON."""
+def check_plain(file: Path, part: Part) -> None:
+    """Raises `BackupRefused` if the database of a feature is damaged, or contains more than rows."""
     with _opened(file) as connection:
         rows = connection.execute(_SCHEMA).fetchall()
         if any(kind not in ("table", "index") or _is_virtual(sql) for kind, _, _, sql in rows):
-            raise BackupRefused("The database of runs in the backup has a foreign schema.", hint=_OTHER)
+            raise BackupRefused(
+                f"The database of {part.title} in the backup has a foreign schema.", hint=_OTHER
+            )
         _check_pages(connection)
-        for table in [name for kind, name, _, _ in rows if kind == "table"]:
-            if _foreign_values(connection, table):
-                raise BackupRefused("A run in the backup has values that are not JSON.", hint=_OTHER)
+        if part.problem is not None and (problem := part.problem(connection)):
+            raise BackupRefused(problem, hint=_OTHER)
 
 
 def change(file: Path, work: Change) -> None:
@@ -64,14 +64,8 @@ def change(file: Path, work: Change) -> None:
         connection.execute("COMMIT")
 
 
-def stop_triggers(connection: sqlite3.Connection) -> None:
-    """A restore starts nothing: what ran or was due since the backup was made would happen twice."""
-    connection.execute("UPDATE workflow_triggers SET active = 0")
-    connection.execute(
-        "UPDATE workflow_starts SET state = 'skipped', event = NULL, note = ?"
-        " WHERE state IN ('pending', 'starting')",
-        (_NOTE,),
-    )
+def forget_questions(connection: sqlite3.Connection) -> None:
+    """An approval that was asked for would let its call run twice."""
     connection.execute("DELETE FROM approval_requests WHERE answer IS NULL")
 
 
@@ -87,19 +81,6 @@ def forget_approvals(connection: sqlite3.Connection) -> None:
         "UPDATE approval_rules SET off = 1 WHERE NOT json_valid(rule)"
         " OR coalesce(json_extract(rule, '$.effect'), '') NOT IN ('deny', 'ask')"
     )
-
-
-def stop_runs(connection: sqlite3.Connection) -> None:
-    """Cancel unfinished runs: their next steps may have been done since the backup was made."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if "workflow_status" in tables:
-        places = ", ".join("?" * len(_ACTIVE_RUNS))
-        connection.execute(
-            f"UPDATE workflow_status SET status = 'CANCELLED' WHERE status IN ({places})",  # noqa: S608
-            _ACTIVE_RUNS,
-        )
-    for table in tables & {"crib_workers", "crib_waits"}:
-        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
 
 
 @contextmanager
@@ -125,9 +106,14 @@ def _is_made_by_sqlite(name: str) -> bool:
     return bool(_INTERNAL.fullmatch(name) or _FULL_TEXT.fullmatch(name))
 
 
-def _expected(version: int) -> list[tuple[str, ...]]:
+def _expected(version: int, checked: sqlite3.Connection) -> list[tuple[str, ...]]:
+    """The schema of this version, with those tables of features that the checked database has."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        migrate(connection, STEPS[:version])
+        apply_steps(connection, STEPS[:version])
+        for tables in feature_tables():
+            for step in tables.steps[: applied_steps(checked, tables)]:
+                for statement in step.sqlite:
+                    connection.execute(statement)
         return _schema(connection)
 
 
@@ -139,13 +125,3 @@ def _check_pages(connection: sqlite3.Connection) -> None:
 
 def _is_virtual(sql: str | None) -> bool:
     return sql is not None and re.match(r"\s*create\s+virtual", sql, re.IGNORECASE) is not None
-
-
-def _foreign_values(connection: sqlite3.Connection, table: str) -> bool:
-    name = '"' + table.replace('"', '""') + '"'
-    columns = {row[1] for row in connection.execute(f"PRAGMA table_info({name})")}
-    if "serialization" not in columns:
-        return False
-    places = ", ".join("?" * len(_JSON))
-    query = f"SELECT 1 FROM {name} WHERE serialization NOT IN ({places}) LIMIT 1"  # noqa: S608 - quoted
-    return connection.execute(query, _JSON).fetchone() is not None

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -31,13 +32,10 @@ from toolcrib.features.backup.config_restore import literals_of, missing_secrets
 from toolcrib.features.backup.create import OnProgress, create_backup
 from toolcrib.features.backup.encryption import unseal
 from toolcrib.features.backup.install_list import needs_of
-from toolcrib.features.backup.layout import CONFIG, DATABASE, PARTS, RUNS, Part, part_of
+from toolcrib.features.backup.layout import CONFIG, DATABASE, Part, feature_backups, part_of, parts
 from toolcrib.features.backup.manifest import BackupRefused
 from toolcrib.features.backup.origin import is_own
 from toolcrib.features.backup.plan import RestorePlan, granting_settings, launches_of
-from toolcrib.features.workflows.files import WorkflowFiles
-from toolcrib.features.workflows.imports import IMPORTS, ImportedWorkflows, content_digest
-from toolcrib.features.workflows.stored import read_file
 from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.store import incidents
 
@@ -102,7 +100,7 @@ class Restore:
         home = self.paths.home or self.paths.config_file.parent
         with sole_host(self.paths.lock_file, home), clear_disk_errors(home):
             self._prepare(keep_approvals=keep_approvals or self.plan.own)
-            remove_leftovers(part.target(self.paths) for part in PARTS)
+            remove_leftovers(part.target(self.paths) for part in parts())
             prepared: list[Replacement] = []
             try:
                 prepared += self._replacements()
@@ -112,27 +110,23 @@ class Restore:
                 discard(prepared)
         self._move_to_keyring()
 
-    def _mark_workflows(self) -> None:
-        """Workflows of another home need a confirmation before they run."""
-        stored = (read_file(file).workflow for file in WorkflowFiles(self.folder / "workflows").all())
-        imports = ImportedWorkflows(self.paths.state / IMPORTS)
-        imports.add([content_digest(workflow) for workflow in stored if workflow is not None])
-
     def _prepare(self, *, keep_approvals: bool) -> None:
         """Take from the unpacked files what must not act here."""
 
         def clean(connection: sqlite3.Connection) -> None:
-            databases.stop_triggers(connection)
+            databases.forget_questions(connection)
             if not self.plan.own:
                 databases.forget_browsers(connection)
             if not keep_approvals:
                 databases.forget_approvals(connection)
 
         databases.change(self.folder / DATABASE.key, clean)
-        if not keep_approvals:
-            self._mark_workflows()
-        if (self.folder / RUNS.key).exists():
-            databases.change(self.folder / RUNS.key, databases.stop_runs)
+        present = [part.key for part in parts() if part.database and (self.folder / part.key).exists()]
+        for saved in feature_backups():
+            for key in present:
+                databases.change(self.folder / key, partial(saved.clean, key))
+            if not keep_approvals:
+                saved.distrust(self.folder, self.paths)
         config = self.folder / CONFIG.key
         content = restored_config(
             config.read_bytes(), self.archive.manifest, self.paths, keep_approvals=keep_approvals
@@ -140,7 +134,7 @@ class Restore:
         config.write_bytes(content)
 
     def _replacements(self) -> Iterator[Replacement]:
-        for part in PARTS:
+        for part in parts():
             if part.key in self.plan.manifest.parts:
                 yield from _replaced(part, self.folder / part.key, self.paths)
         if self.secrets:
@@ -213,6 +207,9 @@ def _unpack(archive: OpenArchive, folder: Path, on_progress: OnProgress) -> None
     for name, check in _CHECKS.items():
         if (folder / name).exists():
             check(folder / name)
+    for part in parts():
+        if part.database and part != DATABASE and (folder / part.key).exists():
+            databases.check_plain(folder / part.key, part)
 
 
 def _check_json(file: Path) -> None:
@@ -233,7 +230,6 @@ def _check_config(file: Path) -> None:
 
 _CHECKS: Mapping[str, Callable[[Path], None]] = {
     DATABASE.key: databases.check_database,
-    RUNS.key: databases.check_runs,
     CONFIG.key: _check_config,
     "accounts.json": _check_json,
     "server-notes.json": _check_json,

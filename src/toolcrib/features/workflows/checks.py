@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from toolcrib.features.workflows.desktop_results import read_matches, read_windows
+from toolcrib.features.workflows.desktop_tools import read_matches, read_windows
 from toolcrib.features.workflows.tool_content import ToolContent, call_tool
 from toolcrib.graph.conditions import Condition, describe, holds
 from toolcrib.graph.node_settings import NodeSettings, draft, resolved

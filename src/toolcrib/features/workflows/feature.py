@@ -16,4 +16,9 @@ FEATURE = Feature(
     open="opening:opened",
     background="trigger_loop:run_triggers",
     checks=("doctor",),
+    waiting="operations.runs:waiting_questions",
+    tables="tables",
+    settings="settings:WorkflowSettings",
+    routes="hooks",
+    backup="backup",
 )

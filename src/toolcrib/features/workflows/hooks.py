@@ -1,21 +1,50 @@
 """`POST /hooks/TOKEN`: passes requests to the webhooks of workflows; no page key is needed.
 
-The token is part of the path, so the path is never logged. Few requests may wait for the end of their run.
+Few requests may wait for the end of their run.
 """
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import Response
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from toolcrib.errors import Denied, NotFound, ServerUnavailable, ToolcribError, UsageError
-from toolcrib.host import Host
-from toolcrib.web.answers import error_json, status_of, unexpected
-from toolcrib.web.operations import answer
+from toolcrib.features.workflows.webhooks.tokens import HOOKS as PREFIX
+from toolcrib.gateway.http.request import HttpRequest
+from toolcrib.web.answers import error_json, refuse, status_of, unexpected
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from toolcrib.host import Host
+
+__all__ = ["PREFIX", "check_head", "routes"]
 
 MOST_AT_ONCE = 128
 """Requests that are worked on; the page needs room too."""
+LARGEST = 4 * 1024 * 1024
+"""Bytes; each webhook has a limit of its own below this."""
+_LONGEST_TOKEN = 100
 _STATUS = {"too_many_requests": 429, "body_too_large": 413, "bad_signature": 401, "bad_body": 400}
+
+
+def check_head(request: HttpRequest) -> None:
+    """Refuse by the headers what no webhook accepts."""
+    token = request.path.removeprefix(PREFIX)
+    if not token or len(token) > _LONGEST_TOKEN or "/" in token or "." in token:
+        refuse(request, 404, "not_found", "There is no such webhook.")
+    elif request.method != "POST":
+        refuse(request, 405, "usage", "Only POST is supported here.", headers=((b"allow", b"POST"),))
+    elif request.head.length > LARGEST:
+        refuse(request, 413, "body_too_large", f"The body may have at most {LARGEST:,} bytes.")
+
+
+def routes(host: Host) -> Sequence[Route]:
+    from starlette.routing import Route
+
+    return [Route(f"{PREFIX}{{token}}", Hooks(host).receive, methods=["POST"])]
 
 
 class Hooks:
@@ -38,6 +67,7 @@ class Hooks:
 
     async def _receive(self, request: Request) -> Response:
         from toolcrib.features.workflows.webhooks.request import HookRequest
+        from toolcrib.web.operations import answer
 
         received = HookRequest(
             headers=dict(request.headers),
@@ -50,6 +80,8 @@ class Hooks:
 
 
 def _failed(error: ToolcribError) -> Response:
+    from toolcrib.web.operations import answer
+
     response = answer(error_json(error), _STATUS.get(error.kind, status_of(error)))
     if error.retryable:
         response.headers["retry-after"] = str(getattr(error, "wait", 1))

@@ -13,17 +13,16 @@ from typing import Any, TypeVar
 
 from toolcrib.features.workflows.automation.definitions import run_id
 from toolcrib.features.workflows.automation.ports import Activation, StartRecord, StartState
+from toolcrib.features.workflows.tables import SIGNED, STARTS, TRIGGERS
 from toolcrib.features.workflows.trigger_type import Found, Occurrence
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
-from toolcrib.store.decisions import SIGNED, STARTS
 from toolcrib.store.work_queue import Database
 
 T = TypeVar("T")
 
-_TRIGGERS = "workflow_triggers"
-_TRIGGER = f"{', '.join(SIGNED[_TRIGGERS].columns)}, decided, checked_until"
+_TRIGGER = f"{', '.join(SIGNED[TRIGGERS].columns)}, decided, checked_until"
 _SIGNED_START = SIGNED[STARTS].columns
 _START = "run, workflow, trigger_key, state, due, updated, event, note"
 _UPSERT = (
@@ -65,7 +64,7 @@ class StoredTriggers:
         return _activation(rows[0]) if rows else None
 
     def _is_signed(self, row: Sequence[Any]) -> bool:
-        return self._database.decisions.fits(_TRIGGERS, row[:-1])
+        return self._database.decisions.fits(TRIGGERS, row[:-1])
 
     async def turn_on(self, activation: Activation, found: Found) -> None:
         row = self._trigger_row(activation)
@@ -219,7 +218,7 @@ class StoredTriggers:
             activation.hook,
             activation.token_hash,
         )
-        return (*row, self._database.decisions.decide(_TRIGGERS, *row), activation.position)
+        return (*row, self._database.decisions.decide(TRIGGERS, *row), activation.position)
 
     def _start_row(self, activation: Activation, occurrence: Occurrence, now: datetime) -> tuple[Any, ...]:
         row = (

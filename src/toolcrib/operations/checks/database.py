@@ -18,7 +18,7 @@ from toolcrib.schema.system_failures import DAMAGED, database_failure
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.connection import Connection
 from toolcrib.store.database import Database, is_foreign, is_lock
-from toolcrib.store.decisions import SIGNED, look_for_refused
+from toolcrib.store.decisions import look_for_refused, signed_tables
 from toolcrib.store.incidents import unconfirmed
 
 LARGEST_CHECKED = 256 * 1024 * 1024
@@ -86,7 +86,7 @@ async def _refused(database: Database) -> list[Finding]:
         return []  # reported below
     if not refused:
         return []
-    counts = [f"{SIGNED[table].title}: {len(rows)}" for table, rows in refused.items()]
+    counts = [f"{signed_tables()[table].title}: {len(rows)}" for table, rows in refused.items()]
     detail = f"Decisions without a valid signature are ignored ({', '.join(counts)})."
     hint = "Someone else wrote them, or an earlier version. Look at them with: toolcrib database sign"
     return [warning("database", detail, hint)]

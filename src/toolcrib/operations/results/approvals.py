@@ -42,6 +42,27 @@ class WaitingItem(TypedDict):
     since: str | None
 
 
+def waiting_item(kind: WaitingKind, **known: object) -> WaitingItem:
+    """An item with these values, and empty ones."""
+    item: WaitingItem = {
+        "kind": kind,
+        "id": None,
+        "durable": False,
+        "server": None,
+        "tool": None,
+        "chat": None,
+        "chat_title": None,
+        "run": None,
+        "principal": None,
+        "reason": "",
+        "tools": [],
+        "detail": {},
+        "since": None,
+    }
+    item.update(known)  # type: ignore[typeddict-item]
+    return item
+
+
 class Waiting(TypedDict):
     """Everything that waits: questions first, then by age, oldest first."""
 

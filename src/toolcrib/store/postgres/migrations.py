@@ -9,12 +9,14 @@ host with SQLite keeps in its config file. A released step is never changed; cha
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from psycopg.conninfo import conninfo_to_dict
 
 from toolcrib.errors import ConfigError
 from toolcrib.store.connection import transact
 from toolcrib.store.postgres.connection import PostgresConnection
+from toolcrib.store.tables import FeatureTables, feature_tables
 
 _CLEANED = r"""
     regexp_replace(regexp_replace(regexp_replace(document,
@@ -236,39 +238,6 @@ _REVISIONS = (
     ),
 )
 
-_WORKFLOW_TRIGGERS = (
-    """
-    CREATE TABLE workflow_triggers (
-        workflow TEXT COLLATE "C" NOT NULL,
-        trigger_key TEXT COLLATE "C" NOT NULL,
-        active INTEGER NOT NULL,
-        fingerprint TEXT COLLATE "C" NOT NULL,
-        since BIGINT NOT NULL,
-        checked_until TEXT COLLATE "C" NOT NULL,
-        machine TEXT COLLATE "C" NOT NULL,
-        hook TEXT COLLATE "C" NOT NULL,
-        token_hash TEXT COLLATE "C" NOT NULL,
-        PRIMARY KEY (workflow, trigger_key)
-    )
-    """,
-    "CREATE INDEX workflow_triggers_by_hook ON workflow_triggers (hook)",
-    """
-    CREATE TABLE workflow_starts (
-        run TEXT COLLATE "C" PRIMARY KEY,
-        workflow TEXT COLLATE "C" NOT NULL,
-        trigger_key TEXT COLLATE "C" NOT NULL,
-        occurrence TEXT COLLATE "C" NOT NULL,
-        state TEXT COLLATE "C" NOT NULL,
-        event TEXT,
-        due BIGINT NOT NULL,
-        updated BIGINT NOT NULL,
-        note TEXT NOT NULL
-    )
-    """,
-    "CREATE INDEX workflow_starts_by_trigger ON workflow_starts (workflow, trigger_key, state, due)",
-    "CREATE INDEX workflow_starts_by_state ON workflow_starts (state, updated)",
-)
-
 _SIGNATURES = (
     *(
         f"ALTER TABLE {table} ADD COLUMN decided TEXT NOT NULL DEFAULT ''"
@@ -280,8 +249,6 @@ _SIGNATURES = (
             "trust",
             "page_keys",
             "gateway_profiles",
-            "workflow_triggers",
-            "workflow_starts",
         )
     ),
     # Hosts derive the gateway's key from theirs, of which only the fingerprint is here.
@@ -294,7 +261,7 @@ _SIGNATURES = (
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (*_FUNCTIONS, *_TABLES, _SEARCH_INDEX, *_REVISIONS),
-    _WORKFLOW_TRIGGERS,
+    (),  # the triggers of workflows, which the feature creates now
     _SIGNATURES,
 )
 
@@ -316,7 +283,7 @@ def migrate(connection: PostgresConnection, url: str, steps: Steps = STEPS) -> N
     # `public` is where extensions are.
     connection.execute(f'SET search_path TO "{schema}", public')
     version = _version(connection, schema)
-    if version < len(steps):
+    if version < len(steps) or (version == len(steps) and _lacks_feature_steps(connection)):
         transact(connection, lambda within: _apply(connection, schema, steps))
     elif version > len(steps):
         raise ConfigError(
@@ -330,11 +297,29 @@ def _apply(connection: PostgresConnection, schema: str, steps: Steps) -> None:
     connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
     connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number INTEGER NOT NULL)")
     # Another host may have applied steps while this one waited for the lock.
-    for step in steps[_version(connection, schema) :]:
-        for statement in step:
-            connection.raw.execute(statement.encode())
+    missing = list(steps[_version(connection, schema) :])
+    for tables in feature_tables():
+        missing += [step.postgres for step in tables.steps[_applied(connection, tables) :]]
+    for statement in chain.from_iterable(missing):
+        connection.raw.execute(statement.encode())
     connection.execute("DELETE FROM schema_version")
     connection.execute("INSERT INTO schema_version VALUES (?)", (len(steps),))
+
+
+def _lacks_feature_steps(connection: PostgresConnection) -> bool:
+    return any(_applied(connection, tables) < len(tables.steps) for tables in feature_tables())
+
+
+def _applied(connection: PostgresConnection, tables: FeatureTables) -> int:
+    def has_column(table: str, column: str) -> bool:
+        found = connection.execute(
+            "SELECT 1 FROM information_schema.columns"
+            " WHERE table_schema = current_schema() AND table_name = ? AND column_name = ?",
+            (table, column),
+        )
+        return found.fetchone() is not None
+
+    return tables.applied(has_column)
 
 
 def _version(connection: PostgresConnection, schema: str) -> int:

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,9 @@ async def test_a_killed_server_is_reported_and_used_again_after_its_restart(
 
 async def _refuses_to_wait_forever(served: Served) -> None:
     """A server that hangs is given up after the deadline of a call."""
-    hasty = await open_backend(RemoteTarget(served.address, token=served.token, timeout=0.5))
+    target = RemoteTarget(served.address, token=served.token)
+    hasty = await open_backend(target)
+    hasty.windows._connection._target = replace(target, timeout=0.5)
     os.kill(served.process.pid, signal.SIGSTOP)
     try:
         with pytest.raises(ToolFailure, match=r"did not answer \w+ within 0.5 s"):

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from toolcrib.bundled.desktop.backend import Button, ClickRefused
-from toolcrib.bundled.desktop.backends.separate_presses import INTERVAL, SeparatePresses
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.separate_presses import INTERVAL, SeparatePresses
 
 HERE, THERE = Point(100, 100), Point(100, 140)
 

@@ -19,7 +19,7 @@ from toolcrib.features.workflows.records import RunRecord
 from toolcrib.features.workflows.secret_inputs import RunKey
 from toolcrib.schema.workflows import Workflow
 
-OPTIONS = EngineOptions(polling=0.1, heartbeat=0.5, lease=5.0, grace=0.0)
+OPTIONS = EngineOptions(polling=0.1, heartbeat=0.5, lease=60.0, grace=0.0)
 DEADLINE = 60.0
 KEY = RunKey(find=lambda: b"key", create=lambda: b"key")
 

@@ -32,7 +32,7 @@ from toolcrib.features.workflows.records import FINAL, OpenQuestion
 from toolcrib.graph.node_type import ToolUse, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
-OPTIONS = EngineOptions(polling=0.05, heartbeat=0.2, lease=3.0, grace=0)
+OPTIONS = EngineOptions(polling=0.05, heartbeat=0.2, lease=10.0, grace=0)
 PATIENCE = 600.0
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.features.workflows.engine.conftest import Bench
 from tests.features.workflows.engine.sample_workflows import INNER, call, chain, expected, mixed, workflow
+from tests.loop_clock import LoopClock
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.graph.node_type import UserAnswer
@@ -177,7 +178,10 @@ async def test_a_node_that_takes_too_long_fails(bench: Bench) -> None:
 
 async def test_a_run_that_takes_too_long_fails_whatever_its_error_paths(bench: Bench) -> None:
     nodes = {"slow": call(seconds=30), "rescue": call()}
-    record = await bench.finished(workflow(nodes, ["slow.error rescue"], options={"timeout": 0.1}))
+    run = await bench.engine.start(workflow(nodes, ["slow.error rescue"], options={"timeout": 60}))
+    await bench.when(run, lambda record: bench.calls(run) == ["slow"])
+    await LoopClock(asyncio.get_running_loop()).passes(60)
+    record = await bench.ended(run)
 
     assert record.error is not None
     assert record.error["kind"] == "run_timeout"
@@ -185,10 +189,10 @@ async def test_a_run_that_takes_too_long_fails_whatever_its_error_paths(bench: B
 
 
 async def test_waiting_for_the_user_does_not_count_against_a_timeout(bench: Bench) -> None:
-    ask = {"type": "AskUser", "settings": {"message": "Well?"}, "timeout": 0.05}
+    ask = {"type": "AskUser", "settings": {"message": "Well?"}, "timeout": 60}
     run = await bench.engine.start(workflow({"ask": ask}, [], outputs={"choice": "{{ask.choice}}"}))
     await bench.until(run, "waiting")
-    await asyncio.sleep(0.1)
+    await LoopClock(asyncio.get_running_loop()).passes(60)
     await bench.engine.answer(run, "ask", UserAnswer(choice="Approve"))
 
     assert (await bench.ended(run)).outputs == {"choice": "Approve"}

@@ -11,8 +11,7 @@ from tests.features.workflows.nodes.worlds import NodeWorld, visit
 from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.features.workflows.conversion import to_call, to_node
-from toolcrib.features.workflows.desktop_results import NotOnScreen
-from toolcrib.features.workflows.desktop_settings import DesktopSettings
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, NotOnScreen
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.graph.node_type import AnyNodeType, ToolUse
 from toolcrib.schema.tools import ToolResult

@@ -91,8 +91,9 @@ def _code_of_reason(reason: str) -> grpc.StatusCode:
         return grpc.StatusCode.NOT_FOUND
     if reason.startswith(("INVALID_", "EMPTY_", "MISSING_")) or reason == "OUT_OF_RANGE":
         return grpc.StatusCode.INVALID_ARGUMENT
+    if reason.endswith("_EXISTS"):
+        return grpc.StatusCode.ALREADY_EXISTS
     codes = {
-        "ALREADY_EXISTS": grpc.StatusCode.ALREADY_EXISTS,
         "UNIMPLEMENTED": grpc.StatusCode.UNIMPLEMENTED,
         "TIMEOUT": grpc.StatusCode.DEADLINE_EXCEEDED,
         "PERMISSION_DENIED": grpc.StatusCode.PERMISSION_DENIED,

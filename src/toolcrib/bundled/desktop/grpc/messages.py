@@ -1,51 +1,19 @@
-"""Applications, windows, displays and elements as messages."""
+"""Elements, places and selectors as messages, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.bundled.desktop.backend import Application, Display, Element, ElementRef, Window
+from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.elements.selector import is_enabled
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.grpc.failures import invalid
-from toolcrib.bundled.desktop.grpc.schema import types, v1
-from toolcrib.bundled.desktop.resources import application_name, window_name
+from toolcrib.bundled.desktop.grpc.schema import types
 
 STATES, INTERFACES, REFERENCE = "states", "interfaces", "reference"
 """Attributes with what the wire format has no field for; states and interfaces are separated by commas.
 The reference stays the same as long as the element exists; ids are new with each reading."""
 Path = tuple[int, ...]
-
-
-def application_message(application: Application) -> Any:
-    return v1.Application(
-        name=application_name(application.id), pid=application.id, display_name=application.name
-    )
-
-
-def window_message(window: Window) -> Any:
-    rect = window.rect
-    return v1.Window(
-        name=window_name(window.application, window.id),
-        title=window.title,
-        bounds=v1.Bounds(x=rect.x, y=rect.y, width=rect.width, height=rect.height),
-        z_index=window.level,
-        visible=not window.minimised,
-        bundle_id=window.window_class,
-    )
-
-
-def display_message(display: Display) -> Any:
-    frame = region_message(display.rect)
-    return v1.Display(
-        name=f"displays/{display.id}",
-        display_id=display.id,
-        frame=frame,
-        visible_frame=frame,
-        is_main=display.primary,
-        scale=display.scale,
-    )
 
 
 def region_message(rect: Rect) -> Any:
@@ -118,14 +86,3 @@ def selector_value(selector: Any) -> dict[str, Any]:
         operator = types.CompoundSelector.Operator.Name(value.operator)
         return {kind: {"operator": operator, "selectors": [selector_value(each) for each in value.selectors]}}
     return {kind: value}
-
-
-def masked(message: Any, mask: Any) -> Any:
-    """Only the fields that a mask names; all of them without one."""
-    if not mask.paths or "*" in mask.paths:
-        return message
-    if not mask.IsValidForDescriptor(message.DESCRIPTOR):
-        raise invalid("INVALID_FORMAT", "read_mask names a field that does not exist.", "read_mask")
-    made = type(message)()
-    mask.MergeMessage(message, made)
-    return made

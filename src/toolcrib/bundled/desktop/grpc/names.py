@@ -11,7 +11,6 @@ ANY = "-"
 _APPLICATION = re.compile(r"applications/(\d{1,10}|-)")
 _WINDOW = re.compile(r"applications/(\d{1,10}|-)/windows/(\d{1,10})")
 _ELEMENT = re.compile(r"applications/(\d{1,10}|-)/elements/([\w-]{1,64})")
-_DISPLAY = re.compile(r"displays/(\d{1,10})")
 
 
 def application_of(name: str, field: str = "name") -> int:
@@ -45,13 +44,6 @@ def element_of(name: str) -> str:
     if found is None:
         raise _malformed(name, "applications/{pid}/elements/{element}", "name")
     return found[2]
-
-
-def display_of(name: str) -> int:
-    found = _DISPLAY.fullmatch(_given(name, "name"))
-    if found is None:
-        raise _malformed(name, "displays/{display}", "name")
-    return int(found[1])
 
 
 def last_part(name: str, collection: str) -> str:

@@ -1,12 +1,11 @@
 """Messages as plain data with the same field names, and back.
 
 In plain data a choice is a lower-case word without the prefix of its enum, and a moment is in seconds since
-1970.
+1970, or in the format of RFC 3339.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +16,7 @@ _ZEROS: Mapping[str, Mapping[str, Any]] = {
     "position": {"x": 0.0, "y": 0.0},
     "start_position": {"x": 0.0, "y": 0.0},
     "end_position": {"x": 0.0, "y": 0.0},
+    "region": {"x": 0.0, "y": 0.0, "width": 0.0, "height": 0.0},
     "variable_equals": {"value": ""},
 }
 """Required values that are left out of messages if they are zero or empty."""
@@ -72,16 +72,15 @@ def _converted(field: Any, value: Any) -> Any:
     kind = message_class(field.message_type)
     made = kind()
     if kind is Timestamp:
-        made.FromDatetime(datetime.fromtimestamp(value, UTC))
+        if isinstance(value, str):
+            made.FromJsonString(value)
+        else:
+            made.FromDatetime(datetime.fromtimestamp(value, UTC))
     elif kind is Duration:
         made.FromNanoseconds(round(value * 1e9))
     else:
-        return to_message(kind, value if isinstance(value, Mapping) else _fields(value))
+        return to_message(kind, value)
     return made
-
-
-def _fields(record: Any) -> Mapping[str, Any]:
-    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def _enum_number(enum: Any, word: str) -> int:

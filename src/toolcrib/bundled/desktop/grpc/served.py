@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET
+from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET, Report
 from toolcrib.bundled.desktop.grpc.failures import not_found
+from toolcrib.bundled.desktop.grpc.names import application_of, last_part, parent_of, window_of
 from toolcrib.bundled.desktop.grpc.operations import Operations
 from toolcrib.bundled.desktop.grpc.schema import Timestamp
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
+from toolcrib.bundled.desktop.operations.table import Action, Desktop
+from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 
+T = TypeVar("T")
+PAGE = 100
+"""Items of a page."""
 
-class ServedDesktop:
+
+class ServedDesktop(Desktop):
+    """For programs: names are resource names, and a call returns when the desktop has become quiet."""
+
+    for_model = False
+
     def __init__(self, session: DesktopSession, stop_key: str = "") -> None:
-        self.session = session
+        super().__init__(session)
         self.stopping = Stopping(session, stop_key)
         self.operations = Operations()
         self.at_close: list[Callable[[], None]] = []
@@ -30,7 +41,7 @@ class ServedDesktop:
         return await self.session.backend()
 
     @contextlib.asynccontextmanager
-    async def acting(self) -> AsyncIterator[Backend]:
+    async def turn(self) -> AsyncIterator[Backend]:
         """For what changes the desktop: one after another, and done when the desktop has become quiet.
 
         A client that looks right after the reply sees the effect.
@@ -41,17 +52,60 @@ class ServedDesktop:
                 yield backend
                 await changes.settled(QUIET, PATIENCE)
 
+    @contextlib.asynccontextmanager
+    async def acting(self) -> AsyncIterator[Action]:
+        async with self.turn() as backend:
+            yield Action(backend, await backend.windows.list())
+
+    @contextlib.asynccontextmanager
+    async def observing(self, application: int | None, before: Tree | None = None) -> AsyncIterator[Report]:
+        async with self.turn():
+            yield Report()
+
+    def choose_window(self, windows: Sequence[Window], name: str | int) -> Window:
+        wanted = window_of(str(name))
+        for window in windows:
+            if window.id == wanted:
+                return window
+        raise not_found("WINDOW", f"window {wanted}")
+
+    async def windows_of(self, application: str | None) -> list[Window]:
+        process = parent_of(application or "")
+        listed = await (await self.backend()).windows.list()
+        return [window for window in reversed(listed) if process in (None, window.application)]
+
+    async def application(self, name: str) -> Application:
+        process = application_of(name)
+        for application in await (await self.backend()).applications.list():
+            if application.id == process:
+                return application
+        raise not_found("APPLICATION", f"applications/{process}")
+
+    async def process(self, application: str | None) -> int | None:
+        return parent_of(application or "")
+
+    def check_name(self, name: str, collection: str) -> None:
+        if collection == "applications":
+            parent_of(name)
+        else:
+            last_part(name, collection)
+
+    def page(
+        self,
+        items: Sequence[T],
+        page_size: int,
+        page_token: str,
+        *query: object,
+        default: int = PAGE,
+        rpc_default: int = PAGE,
+    ) -> Page[T]:
+        return paginate(items, page_size, page_token, *query, default=rpc_default)
+
     async def close(self) -> None:
         await self.operations.close()
         self.stopping.close()
         for close in self.at_close:
             close()
-
-    async def window(self, backend: Backend, window: int) -> Window:
-        for each in await backend.windows.list():
-            if each.id == window:
-                return each
-        raise not_found("WINDOW", f"window {window}")
 
 
 def timestamp(moment: datetime | None = None) -> Any:

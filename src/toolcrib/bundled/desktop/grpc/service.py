@@ -1,6 +1,7 @@
-"""Connects the methods of the wire format with the code behind them; the modules of `methods` are the list.
+"""Connects the methods of the wire format with the code behind them.
 
-A method is a coroutine called like the RPC in snake case, or an async generator for a stream.
+Most are operations of the table; streams and long-running operations are in `methods`, where a method is a
+coroutine called like the RPC in snake case, or an async generator for a stream.
 """
 
 from __future__ import annotations
@@ -19,30 +20,45 @@ from toolcrib.bundled.desktop.grpc.failures import invalid, to_failure, unimplem
 from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, is_required, message_class, service
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
+from toolcrib.bundled.desktop.grpc.surface import method_of
+from toolcrib.bundled.desktop.operations.table import groups
 
 LONGEST_CALL = 300.0
 """Seconds; streams and operations may take longer."""
 Method = Callable[[Any], Any]
 
 
+_TABLE = {operation.rpc: operation for group in groups().values() for operation in group}
+
+
 def handlers(desktop: ServedDesktop) -> list[Any]:
     """The generic handlers of both services."""
-    groups = [
-        importlib.import_module(f"{methods.__name__}.{found.name}").offer_methods(desktop)
-        for found in pkgutil.iter_modules(methods.__path__)
+    return [
+        _handler(SERVICE, by_hand(desktop), desktop),
+        _handler(OPERATIONS, [desktop.operations], desktop),
     ]
-    return [_handler(SERVICE, groups, desktop), _handler(OPERATIONS, [desktop.operations], desktop)]
 
 
-def _handler(name: str, groups: Sequence[object], desktop: ServedDesktop) -> Any:
-    made = {method.name: _method_handler(method, groups, desktop) for method in service(name).methods}
+def by_hand(desktop: ServedDesktop) -> list[object]:
+    """The methods that are not made from the table."""
+    names = [found.name for found in pkgutil.iter_modules(methods.__path__)]
+    modules = [importlib.import_module(f"{methods.__name__}.{name}") for name in names]
+    return [module.offer_methods(desktop) for module in modules]
+
+
+def _handler(name: str, written: Sequence[object], desktop: ServedDesktop) -> Any:
+    made = {method.name: _method_handler(method, written, desktop) for method in service(name).methods}
     return grpc.method_handlers_generic_handler(name, made)
 
 
-def _method_handler(descriptor: Any, groups: Sequence[object], desktop: ServedDesktop) -> Any:
+def _method_handler(descriptor: Any, written: Sequence[object], desktop: ServedDesktop) -> Any:
     name = snake_case(descriptor.name)
-    found = next((getattr(group, name) for group in groups if hasattr(group, name)), None)
-    if found is not None and descriptor.name in methods.ACTING:
+    found = next((getattr(group, name) for group in written if hasattr(group, name)), None)
+    acts = descriptor.name in methods.ACTING
+    operation = _TABLE.get(descriptor.name)
+    if found is None and operation is not None:
+        found, acts = method_of(operation, descriptor, desktop), operation.traits.acts
+    if found is not None and acts:
         found = _stoppable(found, desktop.stopping)
     method = _missing(descriptor) if found is None else _checked(found, descriptor.server_streaming)
     forms = {

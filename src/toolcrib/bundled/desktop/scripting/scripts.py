@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from toolcrib.bundled.desktop.failures import NotSupported
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.shell import judge
 
@@ -44,6 +45,11 @@ class ScriptCheck:
     valid: bool
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+class ScriptsNotAllowed(ToolFailure):
+    kind = "scripts_not_allowed"
+    reason = "PERMISSION_DENIED"
 
 
 class Scripts:
@@ -171,7 +177,7 @@ def _program(name: str, language: Language) -> str:
     found = shutil.which(name)
     if found is None:
         title = "AppleScript" if language == "applescript" else "JavaScript for Automation"
-        raise ToolFailure(
+        raise NotSupported(
             f"{title} needs macOS: the program {name} is not installed here.",
             "Use execute_shell_command, or the tools for elements and input.",
         )
@@ -206,7 +212,7 @@ def _as_check(result: ScriptResult) -> ScriptCheck:
 
 
 def _not_allowed() -> ToolFailure:
-    return ToolFailure(
+    return ScriptsNotAllowed(
         "Scripts are not allowed on this server.",
         "The user can allow them with the argument --allow-scripts, or MCP_SHELL_COMMANDS_ENABLED=true.",
     )

@@ -7,10 +7,9 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from toolcrib.bundled.desktop.failures import OperationTimeout
-from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import Image, to_result
 from toolcrib.serverkit.server import ToolServer
@@ -18,14 +17,6 @@ from toolcrib.serverkit.server import ToolServer
 T = TypeVar("T", bound=Mapping[str, Any])
 LONGEST_CALL = 360.0
 """Seconds after which any call ends; most tools have a shorter limit."""
-LOOKING: Mapping[str, Any] = {
-    "read_only": True,
-    "outside": True,
-    "private": True,
-    "reach": "here",
-    "limit": 90.0,
-}
-"""How a tool is declared that changes nothing."""
 ACTING: Mapping[str, Any] = {
     "open_world": True,
     "outside": True,
@@ -34,14 +25,6 @@ ACTING: Mapping[str, Any] = {
     "limit": 180.0,
 }
 """How a tool is declared that acts in programs, which can send data anywhere."""
-
-
-class ToolGroup(Protocol):
-    """Offers the tools of one subject that a profile has."""
-
-    def __call__(
-        self, server: ToolServer, session: DesktopSession, wanted: frozenset[str] | None
-    ) -> None: ...
 
 
 class UnspecifiedFailure(ToolFailure):
@@ -63,11 +46,6 @@ def as_failure(shown: T) -> T:
     return cast("T", {**shown, "isError": True})
 
 
-def with_changes(text: str, changes: list[str], otherwise: str = "No window changed.") -> str:
-    """The text of a reply to an action; `otherwise` if it had no effect that is known."""
-    return "\n".join([text, *(["What changed:", *changes] if changes else [otherwise])])
-
-
 class Offer:
     """Adds a tool if the profile has it; `wanted` is None for a profile with all."""
 
@@ -75,10 +53,13 @@ class Offer:
         self._server = server
         self._wanted = wanted
 
+    def wants(self, name: str) -> bool:
+        return self._wanted is None or name in self._wanted
+
     def __call__(self, function: Callable[..., Any], title: str, **options: Any) -> None:
         """The options are those of `ToolServer.tool`, and `limit`: the seconds that a call may take."""
         limit = float(options.pop("limit", LONGEST_CALL))
-        if self._wanted is None or function.__name__ in self._wanted:
+        if self.wants(function.__name__):
             bounded = _bounded(function, limit) if inspect.iscoroutinefunction(function) else function
             self._server.tool(title=title, **options)(bounded)
 

@@ -7,29 +7,33 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.output import label, note, say
+from toolcrib.cli.output import label, note, say, show_table
 from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import ConfigError, UsageError
+from toolcrib.errors import ConfigError, ToolcribError, UsageError
 from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
+    from toolcrib.config.paths import Paths
+    from toolcrib.config.settings import Settings
     from toolcrib.features.clients.files.client import McpClient
-    from toolcrib.features.clients.files.file_changes import Change
+    from toolcrib.features.clients.files.file_changes import Change, ClientState
     from toolcrib.features.clients.files.gateway import Address, Program
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LONGEST_TOKEN = 4096
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +94,7 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is not a valid name.", hint="Use letters, digits, - and _.")
     if client is None:
-        from toolcrib.features.clients.view import show_clients
-
-        show_clients(surface)
+        _show_clients(surface)
         return
     wanted = _prepare(surface, client, name, options)
     if options["only_print"]:
@@ -106,12 +108,11 @@ def command(surface: Surface, client: str | None, name: str, **options: Any) -> 
 def _prepare(surface: Surface, name: str, entry_name: str, options: dict[str, Any]) -> WantedEntry:
     from toolcrib.features.clients.files.client import client_name, find_client, snippet
     from toolcrib.features.clients.files.gateway import Address, find_user_folders
-    from toolcrib.features.clients.view import warn_about_profile
 
     client = find_client(name).here(find_user_folders())
     gateway = _gateway(surface, options)
     if not options["remove"]:
-        warn_about_profile(surface.paths, options["profile"], gateway)
+        _warn_about_profile(surface.paths, options["profile"], gateway)
     hidden = gateway.hidden() if isinstance(gateway, Address) and not options["show_token"] else gateway
     shown = client.entry(entry_name, hidden)
     file = options["file"].absolute() if options["file"] else client.file(find_user_folders())
@@ -228,3 +229,80 @@ def _refused(wanted: WantedEntry, error: ConfigError) -> ConfigError:
 
 def _about(wanted: WantedEntry, error: ConfigError) -> str:
     return error.message if str(wanted.file) in error.message else f"{wanted.file}: {error.message}"
+
+
+def _show_clients(surface: Surface) -> None:
+    """List the clients: which are installed, and which are connected."""
+    from toolcrib.features.clients.files.file_changes import client_states
+
+    states = client_states()
+    if surface.answer(
+        [{**asdict(state), "file": str(state.file), "names": list(state.names)} for state in states]
+    ):
+        return
+    rows = [[state.client, _yes(state.found), _connected(state), str(state.file)] for state in states]
+    show_table(["CLIENT", "INSTALLED", "CONNECTED", "FILE"], rows, colour=_colour)
+    for state in states:
+        if state.problem:
+            label("warning:", "yellow", state.problem)
+
+
+def _connected(state: ClientState) -> str:
+    if state.connected is None:
+        return "unreadable"
+    names = [name for name in state.names if name != "toolcrib"]
+    return f"yes ({', '.join(names)})" if names else _yes(state.connected)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "-"
+
+
+def _colour(column: int, text: str) -> str:
+    if column == 2 and text == "unreadable":
+        return "red"
+    return "green" if column == 2 and text != "-" else ""
+
+
+def _warn_about_profile(paths: Paths, profile: str, gateway: Program | Address) -> None:
+    """Warn about an unknown profile, and a token that is missing or wrong.
+
+    Only gateways of this home are checked; others may have other settings.
+    """
+    from toolcrib.features.clients.files.gateway import Address
+
+    settings = _settings(paths)
+    remote = isinstance(gateway, Address) and urlsplit(gateway.url).hostname not in _LOOPBACK
+    if settings is None or remote:
+        return
+    for text in _warnings(settings, profile, gateway):
+        label("warning:", "yellow", text)
+
+
+def _warnings(settings: Settings, profile: str, gateway: Program | Address) -> list[str]:
+    from toolcrib.config.settings_file import unknown_profile
+    from toolcrib.config.tokens import fits
+    from toolcrib.features.clients.files.gateway import Program
+
+    if profile and profile not in settings.profiles:
+        error = unknown_profile(profile, settings.profiles)
+        return [f"{error.message} {error.hint}"]
+    needed = settings.profiles[profile].token_hash if profile else settings.gateway.token_hash
+    if isinstance(gateway, Program) or not needed:
+        return []
+    if gateway.token and not fits(gateway.token, needed):
+        return [f"The token is wrong. Make a new one with: toolcrib profiles token {profile}".rstrip()]
+    if not gateway.token and not gateway.token_variable:
+        return ["This gateway requires a token: add --token or --token-env VAR."]
+    return []
+
+
+def _settings(paths: Paths) -> Settings | None:
+    """The settings of this home; None if they cannot be read. Nothing is written."""
+    from toolcrib.config.contents import interpret
+    from toolcrib.config.document import parse_document
+
+    try:
+        return interpret(parse_document(paths.config_file.read_bytes()), "").settings
+    except (OSError, ToolcribError):
+        return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 @declare("Servers", asks=True)
 @click.argument("host", shell_complete=client_completion)
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="NAME",
-    help="Export only this server; repeatable.",
-    shell_complete=completion.servers,
+@repeatable(
+    "--only", metavar="NAME", help="Export only this server; repeatable.", shell_complete=completion.servers
 )
 @click.option("--write", is_flag=True, help="Write them to the host's file, after asking.")
 @click.option("--file", type=click.Path(path_type=Path), help="Use this file instead of the host's default.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from toolcrib.cli.declare import declare
+from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.output import label, note, say, show_table
 from toolcrib.cli.proposal import Proposal, describe
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
@@ -27,7 +27,7 @@ _STANDINGS = {"new": "new", "same": "already configured", "differs": "name alrea
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where servers are imported from; the fields are parameters of `import_plan`."""
+    """The file that servers are imported from; the fields are parameters of `import_plan`."""
 
     file: str
     host: str | None = None
@@ -39,7 +39,7 @@ class Source:
 
 @declare("Servers", asks=True)
 @click.argument("source", metavar="[HOST | FILE]", required=False, shell_complete=client_completion)
-@click.option("--only", multiple=True, metavar="NAME", help="Import only this server; repeatable.")
+@repeatable("--only", metavar="NAME", help="Import only this server; repeatable.")
 @click.option("--from", "host", metavar="HOST", help="Read FILE as a file of this host.")
 @click.option(
     "--conflicts",

@@ -6,8 +6,13 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from toolcrib.features.workflows.desktop_results import NotOnScreen, ScreenMatch, read_matches
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import (
+    DesktopSettings,
+    DesktopTool,
+    NotOnScreen,
+    ScreenMatch,
+    find,
+)
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
 from toolcrib.graph.node_type import NodeContext, NodeType, NotAToolNode, ToolUse
@@ -39,43 +44,37 @@ class ClickResult(NodeResult):
     matches: int = Field(default=0, description="How many places the target was found at.")
 
 
+TOOL = DesktopTool(
+    "click", ClickSettings, {"x": "x", "y": "y", "button": "button", "click_count": "click_count"}
+)
+
+
 def use(settings: ClickSettings) -> ToolUse:
     """Raises `NotAToolNode` if the place has to be found first: that is two calls."""
     if settings.x is None or settings.y is None:
         raise NotAToolNode(
             "A Click on a target finds it first and then clicks: that is two calls.", hint="Give x and y."
         )
-    return _click(settings, settings.x, settings.y)
-
-
-def read(use: ToolUse) -> ClickSettings | None:
-    names = {"x": "x", "y": "y", "button": "button", "click_count": "click_count"}
-    return read_desktop(use, "click", ClickSettings, names)
+    return TOOL.use(settings)
 
 
 async def run(settings: ClickSettings, context: NodeContext) -> ClickResult:
     if settings.x is not None and settings.y is not None:
         await call_tool(context, use(settings))
         return ClickResult(x=settings.x, y=settings.y)
-    matches = read_matches(await call_tool(context, _search(settings)))
+    matches = await find(context, _search(settings))
     place = _best(matches, settings)
     shown = settings.target if settings.target is not None else "the picture"
     context.note("target_resolved", target=shown, x=place.x, y=place.y, text=place.text, matches=len(matches))
-    await call_tool(context, _click(settings, place.x, place.y))
+    await call_tool(context, TOOL.use(settings.model_copy(update={"x": place.x, "y": place.y})))
     return ClickResult(x=place.x, y=place.y, text=place.text, matches=len(matches))
 
 
 def _search(settings: ClickSettings) -> ToolUse:
-    if settings.target is not None:
-        return desktop_use("find_text", DesktopSettings(), text=settings.target, app_name=settings.scope)
-    image, scope = settings.image, settings.scope
-    return desktop_use("find_image", DesktopSettings(), template_image_base64=image, app_name=scope)
-
-
-def _click(settings: ClickSettings, x: float, y: float) -> ToolUse:
-    button = None if settings.button == "left" else settings.button
-    count = None if settings.click_count == 1 else settings.click_count
-    return desktop_use("click", settings, x=x, y=y, button=button, click_count=count)
+    text = settings.target is not None
+    wanted = {"text": settings.target} if text else {"template_image_base64": settings.image}
+    scope = {} if settings.scope is None else {"app_name": settings.scope}
+    return ToolUse(tool="find_text" if text else "find_image", arguments={**wanted, **scope}, desktop=True)
 
 
 def _best(matches: list[ScreenMatch], settings: ClickSettings) -> ScreenMatch:
@@ -99,5 +98,5 @@ NODE = NodeType(
     result=ClickResult,
     run=run,
     use=use,
-    read=read,
+    read=TOOL.read,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from toolcrib.features.workflows.desktop_search import (
+from toolcrib.features.workflows.desktop_tools import (
+    DesktopSettings,
+    DesktopTool,
     FoundOnScreen,
     Required,
     Scope,
@@ -12,8 +14,7 @@ from toolcrib.features.workflows.desktop_search import (
     find,
     found,
 )
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class FindImageSettings(DesktopSettings):
@@ -30,29 +31,21 @@ class FindImageResult(FoundOnScreen):
     confidence: float | None = Field(description="How similar the best match is, from 0 to 1.")
 
 
-def use(settings: FindImageSettings) -> ToolUse:
-    return desktop_use(
-        "find_image",
-        settings,
-        template_image_base64=settings.template_image,
-        threshold=settings.threshold,
-        max_results=settings.max_results,
-        app_name=settings.scope,
-    )
-
-
-def read(use: ToolUse) -> FindImageSettings | None:
-    names = {
+TOOL = DesktopTool(
+    "find_image",
+    FindImageSettings,
+    {
         "template_image_base64": "template_image",
         "threshold": "threshold",
         "max_results": "max_results",
         "app_name": "scope",
-    }
-    return read_desktop(use, "find_image", FindImageSettings, names)
+    },
+    frozenset({"threshold", "max_results"}),
+)
 
 
 async def run(settings: FindImageSettings, context: NodeContext) -> FindImageResult:
-    matches = await find(context, use(settings))
+    matches = await find(context, TOOL.use(settings))
     best = chosen_match(matches, 0, settings.required, "The picture")
     return FindImageResult(**found(matches, best), confidence=best.confidence if best else None)
 
@@ -66,6 +59,6 @@ NODE = NodeType(
     example={"template_image": "iVBORw0KGgo=", "threshold": 0.9},
     result=FindImageResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from toolcrib.features.workflows.desktop_search import (
+from toolcrib.features.workflows.desktop_tools import (
+    DesktopSettings,
+    DesktopTool,
     FoundOnScreen,
     Required,
     Scope,
@@ -14,8 +16,7 @@ from toolcrib.features.workflows.desktop_search import (
     find,
     found,
 )
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class FindTextSettings(DesktopSettings):
@@ -32,20 +33,13 @@ class FindTextResult(FoundOnScreen):
     text: str | None = Field(description="The text of the selected match.")
 
 
-def use(settings: FindTextSettings) -> ToolUse:
-    exact = "exact" if settings.match_mode == "exact" else None
-    return desktop_use(
-        "find_text", settings, text=settings.search_text, app_name=settings.scope, match_mode=exact
-    )
-
-
-def read(use: ToolUse) -> FindTextSettings | None:
-    names = {"text": "search_text", "app_name": "scope", "match_mode": "match_mode"}
-    return read_desktop(use, "find_text", FindTextSettings, names)
+TOOL = DesktopTool(
+    "find_text", FindTextSettings, {"text": "search_text", "app_name": "scope", "match_mode": "match_mode"}
+)
 
 
 async def run(settings: FindTextSettings, context: NodeContext) -> FindTextResult:
-    matches = await find(context, use(settings))
+    matches = await find(context, TOOL.use(settings))
     if settings.match_mode == "exact":  # not every server knows this mode
         matches = [each for each in matches if _plain(each.text) == _plain(settings.search_text)]
     chosen = chosen_match(matches, settings.select_result, settings.required, repr(settings.search_text))
@@ -65,6 +59,6 @@ NODE = NodeType(
     example={"search_text": "Save", "scope": "gedit"},
     result=FindTextResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
 from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
@@ -38,14 +38,18 @@ def use(settings: FocusWindowSettings) -> ToolUse:
     value = settings.value
     if settings.method != "app_name" and isinstance(value, str) and value.isdigit():
         value = int(value)
-    return desktop_use("focus_window", settings, **{settings.method: value})
+    return _tool(settings.method).call(settings, **{settings.method: value})
 
 
 def read(use: ToolUse) -> FocusWindowSettings | None:
     method = next((each for each in METHODS if use.arguments.get(each) is not None), None)
     if method is None:
         return None
-    return read_desktop(use, "focus_window", FocusWindowSettings, {method: "value"}, method=method)
+    return _tool(method).read(use, method=method)
+
+
+def _tool(method: str) -> DesktopTool[FocusWindowSettings]:
+    return DesktopTool("focus_window", FocusWindowSettings, {method: "value"})
 
 
 async def run(settings: FocusWindowSettings, context: NodeContext) -> FocusWindowResult:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from toolcrib.features.workflows.desktop_results import DesktopWindow, read_windows
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import (
+    DesktopSettings,
+    DesktopTool,
+    DesktopWindow,
+    read_windows,
+)
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class ListWindowsSettings(DesktopSettings):
@@ -22,16 +26,11 @@ class ListWindowsResult(NodeResult):
     active: str = Field(default="", description="The title of the active window.")
 
 
-def use(settings: ListWindowsSettings) -> ToolUse:
-    return desktop_use("list_windows", settings, app_name=settings.app_name)
-
-
-def read(use: ToolUse) -> ListWindowsSettings | None:
-    return read_desktop(use, "list_windows", ListWindowsSettings, {"app_name": "app_name"})
+TOOL = DesktopTool("list_windows", ListWindowsSettings, {"app_name": "app_name"})
 
 
 async def run(settings: ListWindowsSettings, context: NodeContext) -> ListWindowsResult:
-    windows = read_windows(await call_tool(context, use(settings)))
+    windows = read_windows(await call_tool(context, TOOL.use(settings)))
     active = next((each.title for each in windows if each.active), "")
     return ListWindowsResult(found=bool(windows), count=len(windows), windows=windows, active=active)
 
@@ -45,6 +44,6 @@ NODE = NodeType(
     example={"app_name": "Firefox"},
     result=ListWindowsResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

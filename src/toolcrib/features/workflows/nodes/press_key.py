@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 Modifier = Literal[
     "ctrl", "control", "shift", "alt", "option", "command", "cmd", "super", "meta", "win", "altgr"
@@ -27,16 +27,11 @@ class PressKeyResult(NodeResult):
     keys: str = Field(description="What was pressed, such as ctrl+s.")
 
 
-def use(settings: PressKeySettings) -> ToolUse:
-    return desktop_use("press_key", settings, key=settings.key, modifiers=settings.modifiers or None)
-
-
-def read(use: ToolUse) -> PressKeySettings | None:
-    return read_desktop(use, "press_key", PressKeySettings, {"key": "key", "modifiers": "modifiers"})
+TOOL = DesktopTool("press_key", PressKeySettings, {"key": "key", "modifiers": "modifiers"})
 
 
 async def run(settings: PressKeySettings, context: NodeContext) -> PressKeyResult:
-    await call_tool(context, use(settings))
+    await call_tool(context, TOOL.use(settings))
     return PressKeyResult(keys="+".join([*settings.modifiers, settings.key]))
 
 
@@ -49,6 +44,6 @@ NODE = NodeType(
     example={"key": "s", "modifiers": ["ctrl"]},
     result=PressKeyResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

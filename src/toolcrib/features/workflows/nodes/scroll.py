@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class ScrollSettings(DesktopSettings):
@@ -26,16 +26,11 @@ class ScrollResult(NodeResult):
     changed: bool | None = Field(default=None, description="Whether the screen changed; null if not known.")
 
 
-def use(settings: ScrollSettings) -> ToolUse:
-    return desktop_use("scroll", settings, delta_y=settings.delta_y, x=settings.x, y=settings.y)
-
-
-def read(use: ToolUse) -> ScrollSettings | None:
-    return read_desktop(use, "scroll", ScrollSettings, {"delta_y": "delta_y", "x": "x", "y": "y"})
+TOOL = DesktopTool("scroll", ScrollSettings, {"delta_y": "delta_y", "x": "x", "y": "y"})
 
 
 async def run(settings: ScrollSettings, context: NodeContext) -> ScrollResult:
-    content = await call_tool(context, use(settings))
+    content = await call_tool(context, TOOL.use(settings))
     changes = content.data.get("changes") if isinstance(content.data, dict) else None
     return ScrollResult(changed=bool(changes) if isinstance(changes, list) else None)
 
@@ -49,6 +44,6 @@ NODE = NodeType(
     example={"delta_y": 5},
     result=ScrollResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

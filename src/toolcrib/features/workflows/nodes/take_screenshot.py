@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult, NodeSettings
 from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
@@ -43,23 +43,18 @@ class TakeScreenshotResult(NodeResult):
     screenshot: str | None = Field(default=None, description="The desktop server's name for the picture.")
 
 
-def use(settings: TakeScreenshotSettings) -> ToolUse:
-    region = settings.region.model_dump() if settings.region is not None else None
-    return desktop_use(
-        "take_screenshot",
-        settings,
-        mode=settings.mode,
-        app_name=settings.target,
-        region=region,
-        include_ocr=settings.include_ocr,
-    )
+TOOL = DesktopTool(
+    "take_screenshot",
+    TakeScreenshotSettings,
+    {"mode": "mode", "app_name": "target", "region": "region", "include_ocr": "include_ocr"},
+    frozenset({"mode", "include_ocr"}),
+)
 
 
 def read(use: ToolUse) -> TakeScreenshotSettings | None:
-    names = {"mode": "mode", "app_name": "target", "region": "region", "include_ocr": "include_ocr"}
     given = use.arguments
-    settings = {"mode": given.get("mode") or _implied(given), "include_ocr": given.get("include_ocr", False)}
-    return read_desktop(use, "take_screenshot", TakeScreenshotSettings, names, **settings)
+    mode = given.get("mode") or _implied(given)
+    return TOOL.read(use, mode=mode, include_ocr=given.get("include_ocr", False))
 
 
 def _implied(arguments: Mapping[str, Any]) -> str:
@@ -70,7 +65,7 @@ def _implied(arguments: Mapping[str, Any]) -> str:
 
 
 async def run(settings: TakeScreenshotSettings, context: NodeContext) -> TakeScreenshotResult:
-    content = await call_tool(context, use(settings))
+    content = await call_tool(context, TOOL.use(settings))
     data: Mapping[str, Any] = content.data if isinstance(content.data, Mapping) else {}
     ocr = data.get("ocr_text")
     return TakeScreenshotResult(
@@ -99,6 +94,6 @@ NODE = NodeType(
     example={"mode": "window", "target": "Firefox"},
     result=TakeScreenshotResult,
     run=run,
-    use=use,
+    use=TOOL.use,
     read=read,
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.features.workflows.desktop_settings import DesktopSettings, desktop_use, read_desktop
+from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class TypeTextSettings(DesktopSettings):
@@ -24,16 +24,11 @@ class TypeTextResult(NodeResult):
     )
 
 
-def use(settings: TypeTextSettings) -> ToolUse:
-    return desktop_use("type_text", settings, text=settings.text)
-
-
-def read(use: ToolUse) -> TypeTextSettings | None:
-    return read_desktop(use, "type_text", TypeTextSettings, {"text": "text"})
+TOOL = DesktopTool("type_text", TypeTextSettings, {"text": "text"})
 
 
 async def run(settings: TypeTextSettings, context: NodeContext) -> TypeTextResult:
-    content = await call_tool(context, use(settings))
+    content = await call_tool(context, TOOL.use(settings))
     data: Mapping[str, Any] = content.data if isinstance(content.data, Mapping) else {}
     verified = data.get("verified")
     return TypeTextResult(
@@ -50,6 +45,6 @@ NODE = NodeType(
     example={"text": "Hello {{input.name}}"},
     result=TypeTextResult,
     run=run,
-    use=use,
-    read=read,
+    use=TOOL.use,
+    read=TOOL.read,
 )

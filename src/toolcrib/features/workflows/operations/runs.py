@@ -44,6 +44,8 @@ from toolcrib.operations.operation import (
     Strings,
     operation,
 )
+from toolcrib.operations.results.approvals import WaitingItem, waiting_item
+from toolcrib.operations.results.times import moment
 from toolcrib.schema.workflows import Workflow
 
 
@@ -318,3 +320,23 @@ def _change(run: RunRecord, step: StepRecord | None) -> RunChange:
 
 def _action(run: RunRecord) -> RunAction:
     return {"run": run.run, "state": run.state}
+
+
+async def waiting_questions(host: Host) -> list[WaitingItem]:
+    """What runs ask the user, if this host runs any."""
+    runs = host.workflows.runs
+    if not runs.engine.is_open:
+        return []
+    return [
+        waiting_item(
+            "workflow",
+            id=question.step,
+            durable=True,
+            run=run.run,
+            principal=f"workflow:{run.workflow}",
+            reason=question.text,
+            detail=dict(question_json(question)),
+            since=moment(question.asked),
+        )
+        for run, question in await runs.questions()
+    ]

@@ -1,6 +1,7 @@
 """A desktop on another machine or display, through a gRPC server such as `toolcrib desktop serve --grpc`.
 
-Used when one of the variables in `target.CHOOSING` is set.
+Used when one of the variables in `target.CHOOSING` is set, and on macOS, where MacosUseServer controls the
+desktop.
 """
 
 from __future__ import annotations
@@ -9,10 +10,19 @@ from toolcrib.bundled.desktop.backend import Backend, Problem
 from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget, is_chosen
 from toolcrib.errors import UsageError
 
-__all__ = ["PLATFORM", "RemoteTarget", "open_backend", "probe", "suits_session", "user_target"]
+__all__ = [
+    "FALLBACK_FOR",
+    "PLATFORM",
+    "RemoteTarget",
+    "open_backend",
+    "probe",
+    "suits_session",
+    "user_target",
+]
 
 PLATFORM = ""
 """All of them."""
+FALLBACK_FOR = ("darwin",)
 
 
 def suits_session() -> bool:

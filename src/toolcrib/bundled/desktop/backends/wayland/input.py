@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import cast
 
 from toolcrib.bundled.desktop.backend import Button, ClickRefused, Window
-from toolcrib.bundled.desktop.backends.holding import HeldChange, HeldDown
-from toolcrib.bundled.desktop.backends.separate_presses import SeparatePresses
+from toolcrib.bundled.desktop.backends.wayland.holding import HeldChange, HeldDown
 from toolcrib.bundled.desktop.backends.wayland.remote_desktop import HORIZONTAL, VERTICAL, RemoteDesktop
 from toolcrib.bundled.desktop.backends.wayland.screen import WaylandScreen
 from toolcrib.bundled.desktop.backends.wayland.windows import WaylandWindows
 from toolcrib.bundled.desktop.backends.x11.input import X11Input
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_character, keysyms_of_chord
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.separate_presses import SeparatePresses
 from toolcrib.serverkit.context import ToolFailure
 
 BUTTONS: dict[Button, int] = {"left": 0x110, "right": 0x111, "middle": 0x112}

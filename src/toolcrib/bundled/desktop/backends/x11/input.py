@@ -7,13 +7,13 @@ import threading
 from collections.abc import Sequence
 
 from toolcrib.bundled.desktop.backend import Button, Window
-from toolcrib.bundled.desktop.backends.separate_presses import SeparatePresses
 from toolcrib.bundled.desktop.backends.x11 import pointer
 from toolcrib.bundled.desktop.backends.x11.connection import XThread
 from toolcrib.bundled.desktop.backends.x11.holding import HeldInput
 from toolcrib.bundled.desktop.backends.x11.keyboard import Keyboard
 from toolcrib.bundled.desktop.backends.x11.lent_keys import put_back_of_ended
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.separate_presses import SeparatePresses
 
 TYPING_DEADLINE = 120.0
 LONGEST_HOLD = 60.0

@@ -1,4 +1,4 @@
-"""The RPCs, one module for each group; each offers `offer_methods(desktop)`."""
+"""RPCs that are not made from the table of operations; each module offers `offer_methods(desktop)`."""
 
 MISSING = {
     "SelectFile": "there is no Finder here; open the file manager and use its elements.",
@@ -11,21 +11,8 @@ ACTING = frozenset(
     {
         "AutomateOpenFileDialog",
         "AutomateSaveFileDialog",
-        "ClearClipboard",
         "ClickElement",
-        "CloseWindow",
-        "CreateInput",
-        "DeleteApplication",
-        "ExecuteAppleScript",
-        "ExecuteJavaScript",
-        "ExecuteShellCommand",
-        "FocusWindow",
-        "MinimizeWindow",
-        "MoveWindow",
         "PerformElementAction",
-        "ResizeWindow",
-        "RestoreWindow",
-        "WriteClipboard",
         "WriteElementValue",
     }
 )

@@ -1,33 +1,23 @@
-"""The clipboard: one content in one of its formats, and its history."""
+"""The contents of the clipboard and its history: bytes on the wire, in one field for each type."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from toolcrib.bundled.desktop.backend import ClipboardContent
-from toolcrib.bundled.desktop.clipboard_content import (
-    TYPES,
-    URIS,
-    ContentArgument,
-    is_secret,
-    paths_of,
-    to_formats,
-    type_of,
-)
-from toolcrib.bundled.desktop.clipboard_history import ClipboardHistory, HistoryEntry
+from toolcrib.bundled.desktop.clipboard_content import TYPES, URIS, paths_of, type_of
+from toolcrib.bundled.desktop.clipboard_history import HistoryEntry
 from toolcrib.bundled.desktop.grpc.failures import invalid
-from toolcrib.bundled.desktop.grpc.records import to_plain
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop, timestamp
+from toolcrib.bundled.desktop.operations.clipboard import check_secret, keep_history
 from toolcrib.serverkit.context import ToolFailure
 
 
 class ClipboardMethods:
     def __init__(self, desktop: ServedDesktop) -> None:
         self._desktop = desktop
-        self._history = ClipboardHistory()
-        desktop.session.at_open(self._history.start)
-        desktop.session.at_close(self._history.stop)
+        self._history = desktop.session.part(keep_history)
 
     async def get_clipboard(self, request: Any) -> Any:
         _check(request.name, "clipboard")
@@ -37,25 +27,11 @@ class ClipboardMethods:
             found = await clipboard.read(URIS) or found  # files and links are offered as text, too
         if found is None:
             return v1.Clipboard(name="clipboard")
-        if is_secret(found):
-            raise ToolFailure(
-                "The clipboard holds a password, as the password manager has marked it.",
-                "It can be pasted into the program it is for.",
-            )
+        check_secret(found)
         types = {_number(type_of(each, found.data)) for each in found.available}
         return v1.Clipboard(
             name="clipboard", content=content_message(found), available_types=sorted(types - {0})
         )
-
-    async def write_clipboard(self, request: Any) -> Any:
-        """Replaces everything: formats of another content must not stay beside the new one."""
-        contents = to_formats(cast("ContentArgument", to_plain(request.content)))
-        await (await self._desktop.backend()).clipboard.write(contents)
-        return v1.WriteClipboardResponse(success=True, type=request.content.type)
-
-    async def clear_clipboard(self, request: Any) -> Any:
-        await (await self._desktop.backend()).clipboard.write({})
-        return v1.ClearClipboardResponse(success=True)
 
     async def get_clipboard_history(self, request: Any) -> Any:
         _check(request.name, "clipboard/history")

@@ -69,7 +69,7 @@ class FileDialogMethods:
         application = application_of(request.application, "application")
         seconds = min(request.timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
         try:
-            async with self._desktop.acting() as backend, asyncio.timeout(seconds):
+            async with self._desktop.turn() as backend, asyncio.timeout(seconds):
                 found = await _enter(backend, application, path)
                 await _wait_until_closed(backend, application, found.dialog, overwrite)
         except TimeoutError:

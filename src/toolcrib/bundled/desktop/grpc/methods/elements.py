@@ -60,13 +60,13 @@ class ElementMethods:
         return v1.ElementActions(actions=await backend.accessibility.actions(found.element.ref))
 
     async def click_element(self, request: Any) -> Any:
-        async with self._desktop.acting() as backend:
+        async with self._desktop.turn() as backend:
             found = await find_target(backend, self._snapshots, request)
             await acting.click(backend, found.application, found.element, _click_kind(request.click_type))
         return v1.ClickElementResponse(success=True, element=found.message())
 
     async def write_element_value(self, request: Any) -> Any:
-        async with self._desktop.acting() as backend:
+        async with self._desktop.turn() as backend:
             found = await find_target(backend, self._snapshots, request)
             outcome = await acting.write(backend, found.application, found.element, request.value)
         return v1.WriteElementValueResponse(
@@ -74,7 +74,7 @@ class ElementMethods:
         )
 
     async def perform_element_action(self, request: Any) -> Any:
-        async with self._desktop.acting() as backend:
+        async with self._desktop.turn() as backend:
             found = await find_target(backend, self._snapshots, request)
             done = await _perform(backend, found.element, request.action)
         return v1.PerformElementActionResponse(

@@ -9,13 +9,13 @@ from toolcrib.bundled.desktop.backend import Element
 from toolcrib.bundled.desktop.grpc.messages import element_message
 from toolcrib.bundled.desktop.grpc.names import last_part, parent_of
 from toolcrib.bundled.desktop.grpc.operations import Progress
-from toolcrib.bundled.desktop.grpc.pages import page_of
 from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.identifiers import new_id
-from toolcrib.bundled.desktop.observations.hub import ObservationRun, Observations
+from toolcrib.bundled.desktop.observations.hub import Observations
 from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
+from toolcrib.bundled.desktop.operations.observations import observation_record
 from toolcrib.bundled.desktop.records import read_record
 
 OUTPUT_ONLY = ("name", "state", "create_time", "start_time", "end_time")
@@ -24,8 +24,7 @@ OUTPUT_ONLY = ("name", "state", "create_time", "start_time", "end_time")
 class ObservationMethods:
     def __init__(self, desktop: ServedDesktop) -> None:
         self._desktop = desktop
-        self._observations = Observations(desktop.session)
-        desktop.at_close.append(self._observations.close)
+        self._observations = desktop.session.part(Observations)
 
     async def create_observation(self, request: Any) -> Any:
         """The operation is done when the observation has looked for the first time."""
@@ -38,42 +37,19 @@ class ObservationMethods:
 
         async def work(progress: Progress) -> Any:
             run = await self._observations.create(request.parent, asked, identifier)
-            return observation_message(run)
+            return to_message(v1.Observation, observation_record(run))
 
         return self._desktop.operations.start("observation", metadata, work, identifier)
 
-    async def get_observation(self, request: Any) -> Any:
-        return observation_message(self._find(request.name))
-
-    async def list_observations(self, request: Any) -> Any:
-        parent_of(request.parent)
-        page, following = page_of(request, self._observations.all(request.parent))
-        return v1.ListObservationsResponse(
-            observations=[observation_message(each) for each in page], next_page_token=following
-        )
-
-    async def cancel_observation(self, request: Any) -> Any:
-        self._find(request.name)
-        return observation_message(self._observations.cancel(request.name))
-
     async def stream_observations(self, request: Any) -> AsyncIterator[Any]:
         """The events so far and all that follow, until the observation ends or the client cancels."""
-        async for event in self._find(request.name).stream():
+        last_part(request.name, "observations")
+        async for event in self._observations.get(request.name).stream():
             yield v1.StreamObservationsResponse(event=event_message(event))
-
-    def _find(self, name: str) -> ObservationRun:
-        last_part(name, "observations")
-        return self._observations.get(name)
 
 
 def offer_methods(desktop: ServedDesktop) -> ObservationMethods:
     return ObservationMethods(desktop)
-
-
-def observation_message(run: ObservationRun) -> Any:
-    made = to_message(v1.Observation, run.about)
-    made.MergeFrom(to_message(v1.Observation, run.about.request))
-    return made
 
 
 def event_message(event: ObservationEvent) -> Any:

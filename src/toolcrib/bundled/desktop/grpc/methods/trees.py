@@ -28,7 +28,7 @@ class TreeMethods:
         backend = await self._desktop.backend()
         application = await self._application(backend, request.name)
         if request.activate:
-            async with self._desktop.acting():
+            async with self._desktop.turn():
                 await raise_window(backend, application, None)
         all_elements = await self._read(backend, application)
         shown = [each for each in all_elements if _is_visible(each)] if request.visible_only else all_elements

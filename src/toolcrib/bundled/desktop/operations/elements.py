@@ -1,0 +1,340 @@
+"""Elements for a model: find, get, click, fill, act. On the wire of gRPC they have another shape."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypedDict, cast
+
+from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.choosing import MAX_TITLE, applications_of, choose_application, window_at
+from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
+from toolcrib.bundled.desktop.coordinates import rect_to_screen
+from toolcrib.bundled.desktop.elements import acting
+from toolcrib.bundled.desktop.elements.observing import read_before
+from toolcrib.bundled.desktop.elements.outline import DEFAULT_BUDGET, line, reduce
+from toolcrib.bundled.desktop.elements.pointing import ClickKind
+from toolcrib.bundled.desktop.elements.search import POLL, SearchResult, search, wait_for
+from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot, describe
+from toolcrib.bundled.desktop.enums import read_enum
+from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, InvalidValue, MissingField
+from toolcrib.bundled.desktop.geometry import Point, Rect, Space
+from toolcrib.bundled.desktop.modality import check_element, windows_of_elements
+from toolcrib.bundled.desktop.operations.element_data import (
+    ActionResult,
+    ElementData,
+    ElementList,
+    Listings,
+    acted,
+    element_data,
+    make_listing,
+    show_page,
+)
+from toolcrib.bundled.desktop.operations.table import ACTING, LOOKING, Desktop, Reply, operation
+from toolcrib.bundled.desktop.resources import ALL, split_name
+from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.threads import in_thread
+
+LONGEST_WAIT = 60.0
+MAX_APPLICATIONS = 20
+"""Searched at once for `applications/-`."""
+CLICKS = {"single": "single", "double": "double", "right": "right", "left": "single"}
+SelectorArgument = dict[str, Any] | str
+
+
+class RegionArgument(TypedDict):
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ElementDetails(ElementData):
+    application: int
+    description: str
+    attributes: dict[str, str]
+    actions: list[str]
+
+
+def make_listings(session: DesktopSession) -> Listings:
+    return Listings()
+
+
+@operation("Find elements", LOOKING)
+async def find_elements(
+    desktop: Desktop,
+    parent: str | None = None,
+    selector: SelectorArgument | None = None,
+    wait: float = 0.0,
+    visible_only: bool = False,
+    page_size: int = 0,
+    page_token: str = "",
+    max_tokens: int = DEFAULT_BUDGET,
+    force_refresh: bool = False,
+) -> Reply[ElementList]:
+    if page_token:
+        listing, number, start = desktop.session.part(make_listings).continued(page_token)
+        return show_page(listing, number, start, page_size, max_tokens)
+    backend = await desktop.backend()
+    wanted = parse_selector(selector) if selector is not None else None
+    results = await _search(backend, parent, wanted, min(max(0.0, wait), LONGEST_WAIT))
+    if visible_only:
+        results = [_keep(each, lambda element: element.visible) for each in results]
+    hint = await _why_few(results, waited=wait > 0)
+    return _first_page(desktop, results, page_size, max_tokens, outline=wanted is None, hint=hint)
+
+
+@operation("Find elements in a region", LOOKING)
+async def find_region_elements(
+    desktop: Desktop,
+    region: RegionArgument,
+    parent: str | None = None,
+    selector: SelectorArgument | None = None,
+    space: Space = "screen",
+    reference: int | str | None = None,
+    page_size: int = 0,
+    page_token: str = "",
+    max_tokens: int = DEFAULT_BUDGET,
+    force_refresh: bool = False,
+) -> Reply[ElementList]:
+    if page_token:
+        listing, number, start = desktop.session.part(make_listings).continued(page_token)
+        return show_page(listing, number, start, page_size, max_tokens)
+    backend = await desktop.backend()
+    rect = Rect(region["x"], region["y"], region["width"], region["height"])
+    area = await rect_to_screen(backend, desktop.session.pictures, rect, space, reference)
+    if area.is_empty:
+        raise InvalidValue("The region is empty.", "Give a width and a height above 0.")
+    wanted = parse_selector(selector) if selector is not None else None
+    owner = parent if parent is not None else await _owner_at(backend, area.centre)
+    results = [_within(each, area) for each in await _search(backend, owner, wanted, 0.0)]
+    return _first_page(desktop, results, page_size, max_tokens, outline=False)
+
+
+@operation("Get an element", LOOKING)
+async def get_element(desktop: Desktop, name: str) -> Reply[ElementDetails]:
+    backend = await desktop.backend()
+    _, element_id = split_name(name, "elements")
+    snapshot, found = await desktop.session.snapshots.resolve(backend, element_id)
+    actions = list(await backend.accessibility.actions(found.ref))
+    data = ElementDetails(
+        **vars(element_data(found, element_id)),
+        application=snapshot.tree.application,
+        description=found.description,
+        attributes=dict(found.attributes),
+        actions=actions,
+    )
+    offered = f"Actions: {', '.join(actions)}." if actions else "It has no actions."
+    return Reply(data, f"{line(found, element_id)}\n{offered}")
+
+
+@operation("Click an element", ACTING)
+async def click_element(
+    desktop: Desktop,
+    element_id: str | None = None,
+    selector: SelectorArgument | None = None,
+    parent: str | None = None,
+    click_type: str = "single",
+) -> Reply[ActionResult]:
+    kind = cast("ClickKind", read_enum("click_type", click_type, "CLICK_TYPE", CLICKS, "single"))
+
+    async def click(backend: Backend, process: int, found: Element) -> acting.Outcome:
+        return await acting.click(backend, process, found, kind)
+
+    return await _act(desktop, (element_id, selector, parent), click, "Clicked")
+
+
+@operation("Fill in an element", ACTING)
+async def write_element_value(
+    desktop: Desktop,
+    value: str,
+    element_id: str | None = None,
+    selector: SelectorArgument | None = None,
+    parent: str | None = None,
+) -> Reply[ActionResult]:
+    async def write(backend: Backend, process: int, found: Element) -> acting.Outcome:
+        return await acting.write(backend, process, found, value)
+
+    return await _act(desktop, (element_id, selector, parent), write, "Wrote to")
+
+
+@operation("Perform an element's action", ACTING)
+async def perform_element_action(
+    desktop: Desktop,
+    action: str,
+    element_id: str | None = None,
+    selector: SelectorArgument | None = None,
+    parent: str | None = None,
+) -> Reply[ActionResult]:
+    async def perform(backend: Backend, process: int, found: Element) -> acting.Outcome:
+        return await _perform(backend, found, action)
+
+    return await _act(desktop, (element_id, selector, parent), perform, f"Performed {action} on")
+
+
+def _first_page(
+    desktop: Desktop,
+    results: Sequence[SearchResult],
+    page_size: int,
+    budget: int,
+    *,
+    outline: bool,
+    hint: str = "",
+) -> Reply[ElementList]:
+    listing = make_listing(desktop.session.snapshots, results, outline=outline, hint=hint)
+    return show_page(listing, desktop.session.part(make_listings).add(listing), 0, page_size, budget)
+
+
+async def _act(
+    desktop: Desktop,
+    target: tuple[str | None, SelectorArgument | None, str | None],
+    operation: Callable[[Backend, int, Element], Awaitable[acting.Outcome]],
+    verb: str,
+) -> Reply[ActionResult]:
+    backend = await desktop.backend()
+    snapshot, found, before = await _target(desktop, backend, *target)
+    process = snapshot.tree.application
+    await check_element(backend, process, found, before or snapshot.tree)
+    async with desktop.observing(process, before) as report:
+        outcome = await operation(backend, process, found)
+    return acted(snapshot, found, outcome, report, verb)
+
+
+async def _target(
+    desktop: Desktop,
+    backend: Backend,
+    element_id: str | None,
+    selector: SelectorArgument | None,
+    parent: str | None,
+) -> tuple[Snapshot, Element, Tree | None]:
+    """The one element that is meant, read just now; and the tree if that was read as well."""
+    if element_id is not None:
+        return await _named(desktop, backend, split_name(element_id, "elements")[1])
+    if selector is None:
+        raise MissingField(
+            "Neither element_id nor selector is given.", "Give the id that find_elements returned."
+        )
+    return await _selected(desktop, backend, parse_selector(selector), parent)
+
+
+async def _named(desktop: Desktop, backend: Backend, element_id: str) -> tuple[Snapshot, Element, Tree]:
+    snapshots = desktop.session.snapshots
+    application = snapshots.find(element_id)[0].tree.application
+    reading = asyncio.ensure_future(read_before(backend, application))
+    try:
+        snapshot, found = await snapshots.resolve(backend, element_id)
+        return snapshot, found, await reading
+    finally:
+        reading.cancel()
+
+
+async def _selected(
+    desktop: Desktop, backend: Backend, selector: Selector, parent: str | None
+) -> tuple[Snapshot, Element, Tree | None]:
+    snapshots = desktop.session.snapshots
+    results = await _search(backend, parent, selector, 0.0)
+    found_in = [(snapshots.add(each.tree), each) for each in results if each.matches]
+    candidates = [(snapshot, element) for snapshot, each in found_in for element in each.meant]
+    candidates = [each for each in candidates if each[1].visible] or candidates
+    if len(candidates) == 1:
+        snapshot, element = candidates[0]
+        return snapshot, element, None if selector.needs_places else snapshot.tree
+    problem = f"{len(candidates) or 'No'} elements match the selector, so nothing was done."
+    choices = "\n".join(
+        f"{line(each, snapshot.id_of(each))}{_in_window(snapshot.tree, each)}"
+        for snapshot, each in candidates[:10]
+    )
+    if choices:
+        raise AmbiguousElement(problem, f"Give the id of one of these:\n{choices}")
+    raise ElementNotFound(problem, "Call find_elements.")
+
+
+async def _search(
+    backend: Backend, parent: str | None, selector: Selector | None, patience: float
+) -> list[SearchResult]:
+    """What is found in one application, or in all for `applications/-`."""
+    if parent is None or parent.strip().removeprefix("applications/") != ALL:
+        process = await choose_application(backend, parent)
+        return [await wait_for(backend, process, selector, patience)]
+    deadline = time.monotonic() + patience
+    with backend.events.listen() as changes:
+        while True:
+            found = await _search_all(backend, parent, selector)
+            visible = any(element.visible for result in found for element in result.matches)
+            if visible or time.monotonic() > deadline:
+                return found
+            await changes.next(POLL)
+
+
+async def _search_all(backend: Backend, parent: str, selector: Selector | None) -> list[SearchResult]:
+    processes = (await applications_of(backend, parent))[:MAX_APPLICATIONS]
+    results = await asyncio.gather(
+        *(search(backend, process, selector) for process in processes), return_exceptions=True
+    )
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, ToolFailure):
+            raise result
+    found = [result for result in results if isinstance(result, SearchResult)]
+    if not found:
+        raise ElementNotFound("No application offers elements.", "Open one, or use take_screenshot.")
+    return found
+
+
+async def _why_few(results: Sequence[SearchResult], *, waited: bool) -> str:
+    """Why an application offers hardly any elements, as far as that is known."""
+    trees = [result.tree for result in results]
+    if len(trees) != 1 or len(trees[0].elements) > FEW:
+        return ""
+    if await in_thread(lacks_switch, trees[0].application):
+        return NO_ELEMENTS
+    if trees[0].elements:
+        return ""
+    return "Use take_screenshot." if waited else "It may show them later: use `wait`, or take_screenshot."
+
+
+async def _owner_at(backend: Backend, point: Point) -> str | None:
+    """The application of the topmost window at a point."""
+    window = window_at(await backend.windows.list(), point)
+    return None if window is None or window.application is None else str(window.application)
+
+
+def _keep(result: SearchResult, wanted: Callable[[Element], bool]) -> SearchResult:
+    return dataclasses.replace(result, matches=tuple(each for each in result.matches if wanted(each)))
+
+
+def _in_window(tree: Tree, element: Element) -> str:
+    top = windows_of_elements(tree).get(element.ref)
+    name = next((each.name for each in tree.elements if each.ref == top), "")
+    return f" in {name[:MAX_TITLE]!r}" if name and top != element.ref else ""
+
+
+def _within(result: SearchResult, area: Rect) -> SearchResult:
+    """The visible matches whose middle is in an area, without those that only arrange others."""
+    mattering = {node.element.ref for node in reduce(result.tree.elements)}
+    return _keep(
+        result,
+        lambda each: each.rect is not None and each.ref in mattering and area.contains(each.rect.centre),
+    )
+
+
+async def _perform(backend: Backend, element: Element, action: str) -> acting.Outcome:
+    offered = list(await backend.accessibility.actions(element.ref))
+    named = {_normal(each): each for each in offered}
+    wanted = _normal(action)
+    aliases = ("click", "press", "activate") if wanted in ("press", "click") else ()
+    chosen = next((named[each] for each in (wanted, *aliases) if each in named), None)
+    if chosen is None:
+        known = f"It offers: {', '.join(offered)}." if offered else "It offers none."
+        raise InvalidValue(f"{describe(element)} has no action {action!r}.", known)
+    if not await backend.accessibility.act(element.ref, chosen):
+        raise ToolFailure(f"{describe(element)} refused the action {chosen!r}.", "It may be disabled.")
+    return acting.Outcome("action", None)
+
+
+def _normal(action: str) -> str:
+    return action.strip().casefold().removeprefix("ax")
