@@ -10,7 +10,7 @@ from pydantic import Field
 
 from toolcrib.errors import Conflict
 from toolcrib.features.workflows.files import StoredWorkflow
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
+from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.results.workflows import (
     NodeTypeShown,
     WorkflowChecked,
@@ -26,6 +26,7 @@ from toolcrib.features.workflows.results.workflows import (
 )
 from toolcrib.features.workflows.service import parse
 from toolcrib.graph.files import read_workflow, write_workflow
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.host import Host
 from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import LAZY, operation
