@@ -28,9 +28,8 @@ from toolcrib.operations.operation import (
 )
 from toolcrib.operations.results.additions import LaunchArgument, LaunchChange, LaunchScripts, LaunchShown
 from toolcrib.operations.results.servers import Difference, HeldTool, TrustAnswer, TrustShown, server_shown
-from toolcrib.operations.sandbox_text import sandbox_text
 from toolcrib.schema.json_values import moment
-from toolcrib.schema.servers import ServerEntry
+from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy, ServerEntry
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installed import joined
 from toolcrib.servers.installers.engine.plan import Launch, Plan, Record
@@ -40,6 +39,37 @@ from toolcrib.tools.definitions import digest
 
 LIST_WAIT = 30.0
 """Seconds to wait for the tools of a server that is named."""
+
+
+def sandbox_text(policy: SandboxPolicy | None) -> list[str]:
+    """Empty if there is no sandbox."""
+    if policy is None:
+        return []
+    folders = ["its own files", *(["what its arguments name"] if policy.arguments else []), *policy.writable]
+    limits = [
+        *([f"{policy.memory} MB a process"] if policy.memory else []),
+        f"{policy.processes} processes",
+        *([f"{policy.cpu} % of a processor"] if policy.cpu else []),
+        *([f"{policy.disk} MB on disk"] if policy.disk else []),
+    ]
+    return [
+        f"changes {', '.join(folders)}",
+        *([f"reads {', '.join(policy.readable)}"] if policy.readable else []),
+        _network(policy),
+        f"at most {', '.join(limits)}",
+        *(["may open Unix sockets"] if policy.unix_sockets else []),
+    ]
+
+
+def _network(policy: SandboxPolicy) -> str:
+    if policy.shares_network:
+        return "uses the network of this machine, with every service on it (databases, other programs)"
+    if not policy.network:
+        return "has no network"
+    if not policy.reaches_others:
+        return f"reaches only {', '.join(policy.hosts)}"
+    named = [host for host in policy.hosts if host != OTHER_MACHINES]
+    return "reaches other machines, and of this one " + (", ".join(named) or "nothing")
 
 
 def _trust_needs(params: Any, configured: Configured) -> Needs:

@@ -12,8 +12,7 @@ from typing import Any, cast
 import pytest
 
 from toolcrib.bundled.desktop.backend import Application, Element, Tree, Window
-from toolcrib.bundled.desktop.consent.preview import preview
-from toolcrib.bundled.desktop.consent.scopes import Scopes
+from toolcrib.bundled.desktop.consent.control import Scopes, preview
 from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.macros.model import read_macro

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from toolcrib.bundled.desktop.macros.actions import read_values
+from toolcrib.bundled.desktop.macros.execution import TYPES, macro_workflow
 from toolcrib.bundled.desktop.macros.expressions import evaluate
-from toolcrib.bundled.desktop.macros.graph import TYPES, macro_workflow
 from toolcrib.bundled.desktop.macros.model import macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MAX_BYTES, MacroStore
 from toolcrib.bundled.desktop.macros.variables import Variables, read_parameters

@@ -14,7 +14,7 @@ from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
 from tests.loop_clock import LoopClock
 from toolcrib.bundled.desktop.backend import Backend
-from toolcrib.bundled.desktop.consent.preview import preview
+from toolcrib.bundled.desktop.consent.control import preview
 from toolcrib.bundled.desktop.macros.scope import MacroScope
 from toolcrib.serverkit.context import ToolContext
 

@@ -14,9 +14,8 @@ import pytest
 from tests.bundled.terminal.test_hostile_repository import git
 from tests.bundled.terminal.test_running import text
 from toolcrib.bundled.terminal.environment import SHELL, environment
-from toolcrib.bundled.terminal.guards import guard
 from toolcrib.bundled.terminal.tools import TerminalTools
-from toolcrib.bundled.terminal.workplace import Workplace
+from toolcrib.bundled.terminal.workplace import Workplace, guard
 from toolcrib.serverkit.shell import judge
 
 EVERYDAY: list[str] = json.loads(

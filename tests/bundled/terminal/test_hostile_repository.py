@@ -11,10 +11,9 @@ import pytest
 
 from tests.bundled.terminal.test_running import text
 from toolcrib.bundled.terminal import safe_git
-from toolcrib.bundled.terminal.guards import names_for_git
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.tools import TerminalTools
-from toolcrib.bundled.terminal.workplace import Workplace, finished
+from toolcrib.bundled.terminal.workplace import Workplace, finished, names_for_git
 from toolcrib.serverkit.shell import judge
 
 WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")

@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import Crib
 from tests.servers.sandbox.test_running import logged, probing
 from toolcrib.errors import CallFailed, ToolcribError
-from toolcrib.features.workflows import code_runner as workflow_code
-from toolcrib.features.workflows.code_runner import CodeRunner
+from toolcrib.features.workflows import services as workflow_code
+from toolcrib.features.workflows.services import CodeRunner
 from toolcrib.schema.servers import ServerState
 from toolcrib.serverkit.sandbox.disk import SMALLEST, DiskMeter, used
 

@@ -15,7 +15,7 @@ from tests.servers.sandbox import kernel_probe
 from tests.servers.sandbox.test_running import probing
 from toolcrib.bundled.terminal.sandbox import Kind, Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace, finished
-from toolcrib.features.workflows.code_runner import CodeRunner
+from toolcrib.features.workflows.services import CodeRunner
 
 PROBE = Path(kernel_probe.__file__)
 LOADED = "(lambda scope: (exec(open({probe!r}).read(), scope), {wanted})[1])(dict(__name__='probe'))"

@@ -16,7 +16,7 @@ from tests.conftest import Crib
 from tests.servers.sandbox.test_running import CONNECT, GET, answering, logged, probing
 from toolcrib.errors import NetworkRefused
 from toolcrib.gateway.http.server import serve_http
-from toolcrib.operations.sandbox_text import sandbox_text
+from toolcrib.operations.trust import sandbox_text
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.servers.sandbox import confine
 from toolcrib.servers.sandbox.proxy import HostList

@@ -2,6 +2,10 @@
 
 Until the last moment the home is as it was. A process that is killed while it replaces files leaves a
 journal, and the next one that opens the home puts the old files back.
+
+Checks the databases of a backup before they are used, and takes from them what must not act again. A database
+is more than its rows: triggers, views and pickled values in it would run when it is used. So its schema must
+be exactly that of a Toolcrib of its version, and its values must be JSON.
 """
 
 from __future__ import annotations
@@ -10,39 +14,215 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from toolcrib.config.backup_parts import Part
-from toolcrib.config.contents import interpret
-from toolcrib.config.document import parse_document
+from toolcrib.config.contents import SERVERS, interpret
+from toolcrib.config.document import parse_document, render_document
 from toolcrib.config.file_swap import Replacement, discard, recovered, remove_leftovers, replacement, swap
 from toolcrib.config.paths import Paths, make_private
+from toolcrib.config.review import is_bundled
 from toolcrib.config.secrets import SecretStore
-from toolcrib.errors import ConfigError
-from toolcrib.features.backup import database_check as databases
+from toolcrib.config.settings_file import OWN
+from toolcrib.errors import ConfigError, DatabaseUnavailable
 from toolcrib.features.backup.archive import OpenArchive, check_space, open_archive
-from toolcrib.features.backup.config_restore import literals_of, missing_secrets, restored_config
+from toolcrib.features.backup.config_copy import config_for_backup
 from toolcrib.features.backup.create import OnProgress, create_backup
 from toolcrib.features.backup.encryption import unseal
 from toolcrib.features.backup.install_list import needs_of
 from toolcrib.features.backup.layout import CONFIG, DATABASE, feature_backups, part_of, parts
-from toolcrib.features.backup.manifest import BackupRefused
+from toolcrib.features.backup.manifest import BackupRefused, Manifest
 from toolcrib.features.backup.origin import is_own
-from toolcrib.features.backup.plan import RestorePlan, granting_settings, launches_of
+from toolcrib.features.backup.plan import GRANTING, RestorePlan, granting_settings, launches_of
 from toolcrib.host.lock import clear_disk_errors, sole_host
+from toolcrib.schema.system_failures import explained
 from toolcrib.store import incidents
+from toolcrib.store.migrations import STEPS, applied_steps, apply_steps, migrate
+from toolcrib.store.snapshots import open_existing
+from toolcrib.store.tables import feature_tables
+
+_INTERNAL = re.compile(r"sqlite_(?:sequence|stat[0-9])")
+_FULL_TEXT = re.compile(r"chat_words_(?:data|idx|content|docsize|config)")
+"""Created by SQLite itself, with texts that depend on its version."""
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+_OTHER = "Use another copy of the backup."
+Change = Callable[[sqlite3.Connection], None]
+
+_REFERENCE = re.compile(r"\$\{secret:([A-Za-z0-9_.-]{1,100})\}")
 
 KEPT_BACKUPS = 3
 LOCK_SECONDS = 10.0
 _FOLDER = ".restore-"
+
+
+def check_database(file: Path) -> None:
+    """Raises `BackupRefused` unless it is a sound database of this or an earlier version; migrates it."""
+    with _opened(file) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(STEPS):
+            raise BackupRefused(
+                "The database in the backup was written by a newer Toolcrib.",
+                hint="Update Toolcrib on this machine, then restore it.",
+            )
+        if version < 1 or _schema(connection) != _expected(version, connection):
+            raise BackupRefused("The database in the backup has a foreign schema.", hint=_OTHER)
+        _check_pages(connection)
+        migrate(connection)
+
+
+def check_plain(file: Path, part: Part) -> None:
+    """Raises `BackupRefused` if the database of a feature is damaged, or contains more than rows."""
+    with _opened(file) as connection:
+        rows = connection.execute(_SCHEMA).fetchall()
+        if any(kind not in ("table", "index") or _is_virtual(sql) for kind, _, _, sql in rows):
+            raise BackupRefused(
+                f"The database of {part.title} in the backup has a foreign schema.", hint=_OTHER
+            )
+        _check_pages(connection)
+        if part.problem is not None and (problem := part.problem(connection)):
+            raise BackupRefused(problem, hint=_OTHER)
+
+
+def change(file: Path, work: Change) -> None:
+    """Change a staged database; raises `BackupRefused` if that fails."""
+    with _opened(file) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        work(connection)
+        connection.execute("COMMIT")
+
+
+def forget_questions(connection: sqlite3.Connection) -> None:
+    """An approval that was asked for would let its call run twice."""
+    connection.execute("DELETE FROM approval_requests WHERE answer IS NULL")
+
+
+def forget_browsers(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM page_keys")
+
+
+def forget_approvals(connection: sqlite3.Connection) -> None:
+    """Nothing may start or run because another home allowed it; rules that deny or ask stay."""
+    for table in ("trust", "tool_pins", "approval_requests"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
+    connection.execute(
+        "UPDATE approval_rules SET off = 1 WHERE NOT json_valid(rule)"
+        " OR coalesce(json_extract(rule, '$.effect'), '') NOT IN ('deny', 'ask')"
+    )
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(open_existing(file)) as connection:
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            yield connection
+    except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        reason = explained(error)
+        if isinstance(reason, DatabaseUnavailable):  # a full disk, not a damaged backup
+            raise reason from error
+        raise BackupRefused(f"{file.name} in the backup is damaged: {error}."[:300], hint=_OTHER) from error
+
+
+def _schema(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    rows = connection.execute(_SCHEMA).fetchall()
+    return [row for row in rows if row[0] != "table" or not _is_made_by_sqlite(row[1])]
+
+
+def _is_made_by_sqlite(name: str) -> bool:
+    return bool(_INTERNAL.fullmatch(name) or _FULL_TEXT.fullmatch(name))
+
+
+def _expected(version: int, checked: sqlite3.Connection) -> list[tuple[str, ...]]:
+    """The schema of this version, with those tables of features that the checked database has."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        apply_steps(connection, STEPS[:version])
+        for tables in feature_tables():
+            for step in tables.steps[: applied_steps(checked, tables)]:
+                for statement in step.sqlite:
+                    connection.execute(statement)
+        return _schema(connection)
+
+
+def _check_pages(connection: sqlite3.Connection) -> None:
+    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if found != "ok":
+        raise BackupRefused(f"A database in the backup is damaged: {found}"[:300], hint=_OTHER)
+
+
+def _is_virtual(sql: str | None) -> bool:
+    return sql is not None and re.match(r"\s*create\s+virtual", sql, re.IGNORECASE) is not None
+
+
+def restored_config(content: bytes, manifest: Manifest, paths: Paths, *, keep_approvals: bool) -> bytes:
+    """The file for this home: with its own folder for files, and without a shared database.
+
+    Without `keep_approvals`, settings that let calls run without asking are those of this home.
+    """
+    data = parse_document(content).data
+    before = json.dumps(data)
+    _move_files_folder(data, manifest.files_folder, str(paths.files))
+    own = data.get(OWN)
+    if isinstance(own, dict):
+        own.pop("database", None)
+    if not keep_approvals:
+        _take_granting(data, _present(paths))
+    return content if json.dumps(data) == before else render_document(data)
+
+
+def literals_of(paths: Paths, store: SecretStore) -> dict[str, str]:
+    """Secrets that are written into the present config file, under the names that a backup gives them."""
+    try:
+        return config_for_backup(paths.config_file.read_bytes(), store.get)[1]
+    except (OSError, ConfigError):
+        return {}
+
+
+def missing_secrets(config: bytes, known: Collection[str]) -> list[str]:
+    """The secrets that the file refers to and that are not known."""
+    text = json.dumps(parse_document(config).data, ensure_ascii=False)
+    return sorted({name for name in _REFERENCE.findall(text) if name not in known})
+
+
+def _present(paths: Paths) -> dict[str, Any]:
+    try:
+        return parse_document(paths.config_file.read_bytes()).data
+    except (OSError, ConfigError):
+        return {}
+
+
+def _take_granting(data: dict[str, Any], present: dict[str, Any]) -> None:
+    own, ours = data.get(OWN), present.get(OWN)
+    ours = ours if isinstance(ours, dict) else {}
+    if not isinstance(own, dict):
+        return
+    for key in GRANTING:
+        own.pop(key, None)
+        if key in ours:
+            own[key] = ours[key]
+    if isinstance(own.get("agent"), dict):
+        own["agent"].pop("sampling", None)
+
+
+def _move_files_folder(data: dict[str, Any], before: str, now: str) -> None:
+    """Lend the folder of this home to the bundled filesystem server, in place of that of the old one."""
+    servers = data.get(SERVERS)
+    if before == now or not isinstance(servers, dict):
+        return
+    old, new = before.replace("${", "$${"), now.replace("${", "$${")
+    for entry in servers.values():
+        if isinstance(entry, dict) and is_bundled(entry) and isinstance(entry.get("args"), list):
+            entry["args"] = [new if word == old else word for word in entry["args"]]
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -115,17 +295,17 @@ class Restore:
         """Take from the unpacked files what must not act here."""
 
         def clean(connection: sqlite3.Connection) -> None:
-            databases.forget_questions(connection)
+            forget_questions(connection)
             if not self.plan.own:
-                databases.forget_browsers(connection)
+                forget_browsers(connection)
             if not keep_approvals:
-                databases.forget_approvals(connection)
+                forget_approvals(connection)
 
-        databases.change(self.folder / DATABASE.key, clean)
+        change(self.folder / DATABASE.key, clean)
         present = [part.key for part in parts() if part.database and (self.folder / part.key).exists()]
         for saved in feature_backups():
             for key in present:
-                databases.change(self.folder / key, partial(saved.clean, key))
+                change(self.folder / key, partial(saved.clean, key))
             if not keep_approvals:
                 saved.distrust(self.folder, self.paths)
         config = self.folder / CONFIG.key
@@ -210,7 +390,7 @@ def _unpack(archive: OpenArchive, folder: Path, on_progress: OnProgress) -> None
             check(folder / name)
     for part in parts():
         if part.database and part != DATABASE and (folder / part.key).exists():
-            databases.check_plain(folder / part.key, part)
+            check_plain(folder / part.key, part)
 
 
 def _check_json(file: Path) -> None:
@@ -230,7 +410,7 @@ def _check_config(file: Path) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[Path], None]] = {
-    DATABASE.key: databases.check_database,
+    DATABASE.key: check_database,
     CONFIG.key: _check_config,
     "accounts.json": _check_json,
     "server-notes.json": _check_json,

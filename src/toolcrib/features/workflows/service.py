@@ -1,13 +1,20 @@
-"""The workflows of a host: their files, whether they are valid, and their runs."""
+"""The workflows of a host: their files, whether they are valid, and their runs.
+
+Workflows as tools: those with `options.tool` are offered to agents and to clients of the gateway. Such a call
+starts a run and waits for it. The run makes its calls as itself, so their approvals are asked as in any other
+run, knowing what the caller has read. If the caller gives up, the run is cancelled.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.errors import ServerNotReady, UnknownTool
+from toolcrib.errors import ConfigError, ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.features.workflows.automation.definitions import setting_problems
 from toolcrib.features.workflows.files import FileVersion, StoredWorkflow, WorkflowFiles, read_file
 from toolcrib.features.workflows.graph.validation import edge_problem, validate
@@ -20,23 +27,113 @@ from toolcrib.features.workflows.imports import (
     content_digest,
     what_it_does,
 )
+from toolcrib.features.workflows.inputs import input_schema, read_inputs
+from toolcrib.features.workflows.records import FINAL, RunRecord
 from toolcrib.features.workflows.runs import WorkflowRuns
-from toolcrib.features.workflows.tools import WorkflowTools
 from toolcrib.graph.files import read_workflow, workflow_from, write_workflow
 from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.host import Host
 from toolcrib.host.core import HostCore
 from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WorkflowsChanged
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.schema.workflows import Edge, Workflow, WorkflowProblem
+from toolcrib.serverkit import caller_context
+from toolcrib.serverkit.context import ToolContext
 from toolcrib.tools.names import BORDER, PREFIX
+from toolcrib.tools.sources.inline import InlineServer
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.from_chat.workflow import FromChat
     from toolcrib.features.workflows.planner.planner import Plan
     from toolcrib.features.workflows.trigger_service import WorkflowTriggers
     from toolcrib.llm.model import Model
+
+logger = logging.getLogger(__name__)
+
+SERVER = "workflows"
+
+
+class WorkflowTool:
+    """A workflow that can be called like a function."""
+
+    def __init__(self, runs: WorkflowRuns, workflow: Workflow) -> None:
+        self._runs = runs
+        self._workflow = workflow
+        self.name = workflow.name.replace("-", "_")
+        self.definition = {
+            "name": self.name,
+            "title": workflow.name,
+            "description": workflow.description or f"Runs the workflow {workflow.name}.",
+            "inputSchema": input_schema(workflow),
+            "annotations": {"readOnlyHint": False, "destructiveHint": True},
+        }
+
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext | None = None) -> ToolResult:
+        """The outputs of the run, or why it failed."""
+        try:
+            inputs = read_inputs(self._workflow, arguments, {})
+            results_of = self._runs.results_in(caller_context.session.get())
+            run = await self._runs.start(self._workflow, inputs, results_of=results_of)
+        except ToolcribError as error:
+            return _failed(error.message, error.hint)
+        try:
+            return _result(await self._end(run, context or ToolContext()))
+        except asyncio.CancelledError:
+            await asyncio.shield(self._runs.cancel(run))
+            raise
+
+    async def _end(self, run: str, context: ToolContext) -> RunRecord:
+        done = 0
+        async for record, step in self._runs.changes(run):
+            if step is not None and step.ended is not None:
+                done += 1
+                context.progress(done, None, f"{step.step}: {step.state}")
+            if record.state in FINAL:
+                return record
+        raise AssertionError("the changes of a run end with its end")
+
+
+class WorkflowTools:
+    """The offered workflows of a host, as one inline server."""
+
+    def __init__(self, host: Host, runs: WorkflowRuns) -> None:
+        self._host = host
+        self._runs = runs
+        self._server: InlineServer | None = None
+
+    def offer(self, workflows: Sequence[Workflow]) -> None:
+        """Replace the offered workflows."""
+        if self._server is None and not workflows:
+            return
+        toolset = self._host.toolset
+        try:
+            if self._server is None:
+                server = InlineServer(SERVER, timeout=None)
+                toolset.inline.add(server)
+                self._server = server
+            made = [WorkflowTool(self._runs, workflow) for workflow in workflows]
+            self._server.functions = {tool.name: tool for tool in made}
+            toolset.registry.put(SERVER, "inline", [tool.definition for tool in made])
+        except (ConfigError, ToolcribError) as error:
+            logger.warning("workflows are not offered as tools", extra={"reason": error.message})
+
+
+def _result(record: RunRecord) -> ToolResult:
+    if record.state != "finished":
+        error = record.error or {"message": f"The run {record.run} was {record.state}.", "hint": ""}
+        return _failed(str(error.get("message", "")), str(error.get("hint", "")))
+    outputs = dict(record.outputs or {})
+    text = json.dumps(outputs, ensure_ascii=False)
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": {"run": record.run, "outputs": outputs},
+        "isError": False,
+    }
+
+
+def _failed(message: str, hint: str) -> ToolResult:
+    return {"content": [{"type": "text", "text": f"{message} {hint}".strip()}], "isError": True}
 
 
 class Workflows:

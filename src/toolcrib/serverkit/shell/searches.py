@@ -1,7 +1,7 @@
 """Programs that search in files and folders: grep, rg, diff, find, and xargs behind find.
 
 A search through a folder leaves out private places and links: the terminal runs these programs with options
-that do so (`toolcrib.bundled.terminal.guards`). They come last, so that a `--` before them is not accepted.
+that do so (`bundled.terminal.workplace`). They come last, so that a `--` before them is not accepted.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolcrib.errors import ConfigError
 from toolcrib.features.clients.files import yaml_text
 from toolcrib.features.clients.files.client import OpaqueValue, without_entry
-from toolcrib.features.clients.files.yaml_nodes import MAX_CHARACTERS
+from toolcrib.features.clients.files.yaml_text import MAX_CHARACTERS
 
 TABLE = ("extensions",)
 ENTRY = {"enabled": True, "cmd": "/a b/c", "args": ["serve", "--stdio"], "timeout": 300}

@@ -16,8 +16,8 @@ from toolcrib.approvals.rule import Rule
 from toolcrib.errors import CallFailed, Conflict
 from toolcrib.features.backup.create import create_backup
 from toolcrib.features.backup.restore import open_restore
-from toolcrib.features.workflows.code_runner import CodeRunner
 from toolcrib.features.workflows.imports import NotConfirmed
+from toolcrib.features.workflows.services import CodeRunner
 from toolcrib.host import Host, open_host
 
 SECRET = "in-the-home"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.features.workflows.planner.json_text import NoJson, read_object
+from toolcrib.features.workflows.planner.planner import NoJson, read_object
 
 
 @pytest.mark.parametrize(

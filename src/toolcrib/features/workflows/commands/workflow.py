@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +14,14 @@ import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
+from toolcrib.cli.error_report import INTERRUPTED
 from toolcrib.cli.group import command_of
+from toolcrib.cli.keyboard import Keyboard
 from toolcrib.cli.output import note, say, show_table
+from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
+from toolcrib.errors import NotFound
 from toolcrib.features.workflows.commands import triggers as workflow_triggers
-from toolcrib.features.workflows.commands.planning import from_chat, plan
 from toolcrib.features.workflows.commands.source import (
     is_file,
     read_data,
@@ -24,18 +31,28 @@ from toolcrib.features.workflows.commands.source import (
     write_file,
 )
 from toolcrib.features.workflows.commands.view import (
+    Progress,
+    exit_code,
     show_problems,
     show_result,
     show_review,
     show_run,
     show_runs,
 )
+from toolcrib.features.workflows.records import belongs_to
+from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Mapping
 
-    from toolcrib.features.workflows.results.runs import RunAction, RunState
-    from toolcrib.operations.client import Client
+    from toolcrib.features.workflows.results.runs import RunAction, RunResult, RunState
+    from toolcrib.operations.client import Client, WorkflowDrafted
+
+Request = Callable[[Callable[[Any], None]], Awaitable["RunResult"]]
+"""Starts or watches a run; its argument receives the changes."""
+
+_save = click.option("--save", is_flag=True, help="Save it; a workflow of this name is not overwritten.")
+_name = click.option("--name", metavar="NAME", help="The name of the workflow.")
 
 INVALID = 2
 STATES = ("queued", "running", "paused", "waiting", "finished", "failed", "cancelled")
@@ -44,6 +61,196 @@ _input = click.option(
     "--input", "-i", "words", multiple=True, metavar="KEY=VALUE", help="An input; KEY:=JSON, KEY=@FILE."
 )
 _detach = click.option("--detach", is_flag=True, help="Return at once; the running host continues it.")
+
+
+async def follow(surface: Surface, client: Client, request: Request) -> int:
+    """Show a run until it ends; returns the exit code."""
+    progress = Progress(quiet=surface.json)
+    with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
+        async with _interruptible(surface, client, progress) as interrupted:
+            questions = RunQuestions(surface, client, progress, keys)
+            try:
+                result = await request(questions.on_change)
+            finally:
+                await questions.close()
+    if not surface.answer(result):
+        show_result(result)
+    return INTERRUPTED if interrupted.is_set() else exit_code(result)
+
+
+class RunQuestions:
+    """Shows the changes of a run, and asks the user what it waits for."""
+
+    def __init__(self, surface: Surface, client: Client, progress: Progress, keys: Keyboard | None) -> None:
+        self._surface = surface
+        self._client = client
+        self._progress = progress
+        self._keys = keys
+        self._asked: set[str] = set()
+        self._asking: asyncio.Task[None] | None = None
+
+    def on_change(self, change: Any) -> None:
+        if "installing" in change:
+            note(change["installing"])
+            return
+        self._progress.show(change)
+        if change["state"] == "waiting" and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.create_task(self._ask(change))
+
+    async def close(self) -> None:
+        await cancel_and_wait(self._asking)
+
+    async def _ask(self, change: Any) -> None:
+        async with _second(self._surface, self._client) as client:
+            for call in await client.approvals():
+                if belongs_to(call["session"], change["run"]) and call["id"] not in self._asked:
+                    self._asked.add(call["id"])
+                    await self._approve(client, call)
+            question = change["question"]
+            if question is not None and self._keys is not None:
+                await self._answer(client, change["run"], question, self._keys)
+
+    async def _approve(self, client: Client, call: Any) -> None:
+        if self._keys is None:
+            self._progress.tell(f"  Waiting for approval: {call['call']}")
+            self._progress.tell(f"  Allow it with: toolcrib approvals allow {call['id']}")
+            return
+        from toolcrib.cli.consent import consent
+
+        reply = await consent({"about": "call", "detail": call}, self._keys)
+        content = reply.get("content", {})
+        known = {key: content[key] for key in ("scope", "any_arguments", "lift", "message") if key in content}
+        with suppress(NotFound):  # It was answered elsewhere.
+            await client.approval_answer(id=call["id"], allow=reply["action"] == "accept", **known)
+
+    async def _answer(self, client: Client, run: str, question: Any, keys: Keyboard) -> None:
+        choices = question["choices"]
+        await keys.settle()
+        typed = await keys.line(f"  {' / '.join(choices)}: ")
+        chosen = next(
+            (choice for choice in choices if typed and choice.lower().startswith(typed.lower())), None
+        )
+        if chosen is None:
+            note("  Not answered. It waits; answer it here, in the page, or with: toolcrib workflow answer")
+            return
+        values = {name: await keys.line(f"  {name}: ") for name in question["fields"]}
+        with suppress(NotFound):
+            await client.workflow_answer(run=run, step=question["step"], choice=chosen, values=values)
+
+
+@asynccontextmanager
+async def _interruptible(
+    surface: Surface, client: Client, progress: Progress
+) -> AsyncIterator[asyncio.Event]:
+    """Ctrl-C cancels the run; its end is then shown as usual."""
+    interrupted = asyncio.Event()
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+
+    async def cancel() -> None:
+        await interrupted.wait()
+        if not progress.run and main is not None:
+            main.cancel()
+            return
+        note(f"Cancelling the run {progress.run}.")
+        async with _second(surface, client) as other:
+            await other.workflow_cancel(run=progress.run)
+
+    loop.add_signal_handler(signal.SIGINT, interrupted.set)
+    cancelling = asyncio.create_task(cancel())
+    try:
+        yield interrupted
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        await cancel_and_wait(cancelling)
+
+
+@asynccontextmanager
+async def _second(surface: Surface, client: Client) -> AsyncIterator[Client]:
+    """Another connection to a running host: the run occupies the first."""
+    if not client.running:
+        yield client
+        return
+    async with surface.reach() as other:
+        yield other
+
+
+@declare()
+@click.argument("request", nargs=-1, required=True)
+@click.option(
+    "--model", "-m", metavar="VENDOR:MODEL", shell_complete=completion.models, help="The model that plans."
+)
+@click.option(
+    "--change", "source", metavar="FILE|NAME", help="Change this workflow instead of making a new one."
+)
+@_save
+async def plan(
+    surface: Surface, request: tuple[str, ...], model: str | None, source: str | None, save: bool
+) -> None:
+    """Plan a workflow for REQUEST with a model; no tool is called.
+
+    Prints the workflow; what was corrected or assumed goes to stderr.
+    """
+    async with surface.reach() as client:
+        current, version = await _current(client, source)
+        found = await client.workflow_plan(request=" ".join(request), model=model, current=current)
+        await _finish(surface, client, found, save=save, version=version)
+
+
+@declare()
+@click.argument("chats", nargs=-1, required=True, metavar="CHAT...")
+@_name
+@_save
+async def from_chat(surface: Surface, chats: tuple[str, ...], name: str | None, save: bool) -> None:
+    """Make a workflow from the tool calls of CHAT (an id, its beginning, or `last`).
+
+    With several chats that did the same, the values that differ become inputs.
+    """
+    *others, last = chats
+    async with surface.reach() as client:
+        found = await client.workflow_from_chat(chat=last, others=others, name=name)
+        await _finish(surface, client, found, save=save, version="")
+
+
+async def _current(client: Client, source: str | None) -> tuple[dict[str, Any] | None, str]:
+    """The workflow to change, and its version; a file has none."""
+    if source is None:
+        return None, ""
+    if is_file(source):
+        from toolcrib.graph.files import read_workflow
+
+        return read_workflow(read_source(source)).model_dump(mode="json", by_alias=True), ""
+    stored: Mapping[str, Any] = await client.workflow_get(name=source)
+    return dict(stored["workflow"]), stored["version"]
+
+
+async def _finish(
+    surface: Surface, client: Client, found: WorkflowDrafted, *, save: bool, version: str
+) -> None:
+    workflow: dict[str, Any] = dict(found["workflow"])
+    if save:
+        await client.workflow_save(workflow=workflow, expected_version=version)
+    if surface.answer(found):
+        return
+    _show(found)
+    if save:
+        name = workflow["name"]
+        note(f"{name} is saved. Run it with: toolcrib workflow run {name}")
+
+
+def _show(found: WorkflowDrafted) -> None:
+    from toolcrib.graph.files import write_workflow
+    from toolcrib.schema.workflows import Workflow
+
+    say(write_workflow(Workflow.model_validate(found["workflow"])).rstrip("\n"))
+    changes = found["changes"]
+    for word, names in (("Added", changes["added"]), ("Removed", changes["removed"])):
+        if names:
+            note(f"{word}: {', '.join(names)}")
+    for changed in changes["changed"]:
+        note(f"Changed: {changed['node']} ({', '.join(changed['fields'])})")
+    for doubt in found["doubts"]:
+        where = f"{doubt['node']}: " if doubt["node"] else ""
+        note(f"Check: {where}{doubt['message']}")
 
 
 @declare()
@@ -101,7 +308,6 @@ async def run(
     The first run of an imported workflow shows what it does and asks. Ctrl-C cancels the run. A run that
     was interrupted otherwise continues with the next `toolcrib up`, or with `toolcrib workflow resume`.
     """
-    from toolcrib.features.workflows.commands.run import follow
 
     given = {**run_target(source), **read_inputs(words)}
     async with surface.reach() as client:
@@ -172,7 +378,6 @@ async def pause(surface: Surface, run: str) -> None:
 @_detach
 async def resume(surface: Surface, run: str, detach: bool) -> int:
     """Continue the run RUN, which is paused or was interrupted, and wait for its end."""
-    from toolcrib.features.workflows.commands.run import follow
 
     async with surface.reach() as client:
         if not detach:
@@ -194,7 +399,6 @@ async def rerun(
     surface: Surface, run: str, from_node: str | None, words: tuple[str, ...], detach: bool
 ) -> int:
     """Run the workflow of the run RUN again, as a new run."""
-    from toolcrib.features.workflows.commands.run import follow
 
     given: dict[str, Any] = read_inputs(words)
     async with surface.reach() as client:

@@ -1,34 +1,64 @@
-"""The one workflow that DBOS knows: it walks a compiled graph and makes each visit of a node a step."""
+"""The one workflow that DBOS knows: it walks a compiled graph and makes each visit of a node a step.
+
+Runs inside a run: the items of a map, and sub-workflows. They are workflows of DBOS of their own, with ids
+that follow from the visit. A visit that runs again after a restart finds them by their ids and waits for the
+rest.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator, Mapping
+from asyncio import timeout
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
+from pydantic import BaseModel
 
 from toolcrib.clock import Clock
-from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.engine.attempts import Attempts, check_all
-from toolcrib.features.workflows.engine.children import Children
+from toolcrib.errors import CallFailed, Denied, NotFound, ToolcribError, UsageError
+from toolcrib.features.workflows.engine.active_run import ActiveRun, ParentVisit
 from toolcrib.features.workflows.engine.database import Database
-from toolcrib.features.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, owner_token
-from toolcrib.features.workflows.engine.documents import Document, Documents, Plan, info_of, map_item
+from toolcrib.features.workflows.engine.dbos_internals import (
+    DBOSAwaitedWorkflowCancelledError,
+    DBOSWorkflowConflictIDError,
+    owner_token,
+)
+from toolcrib.features.workflows.engine.documents import (
+    Document,
+    Documents,
+    Plan,
+    complete_inputs,
+    info_of,
+    insert_run,
+    item_document,
+    map_item,
+    root_document,
+)
 from toolcrib.features.workflows.engine.guard import Guard
-from toolcrib.features.workflows.engine.runtime import Runtime, stop_lost
+from toolcrib.features.workflows.engine.outcomes import FinalOutcome, final_outcome, result_of
+from toolcrib.features.workflows.engine.runtime import Runtime, outside_of_runs, stop_lost
 from toolcrib.features.workflows.engine.serializer import CALLED, JsonSerializer, RunFailed
-from toolcrib.features.workflows.engine.visit_context import VisitContext
+from toolcrib.features.workflows.engine.visit_context import AGAIN, DONE, VisitContext, ask_again
 from toolcrib.features.workflows.engine.waits import Waits
+from toolcrib.features.workflows.graph.validation import compile_workflow
 from toolcrib.features.workflows.ports import RunServices
 from toolcrib.features.workflows.records import path_in, with_parents
-from toolcrib.graph.trace import Outcome, Trace, error_of
-from toolcrib.graph.walk import Visit, Walk, WalkEnd
-from toolcrib.schema.workflows import StepState
+from toolcrib.features.workflows.secret_inputs import without_marks
+from toolcrib.graph.node_type import UserAnswer
+from toolcrib.graph.trace import MOST_NOTES, Outcome, Trace, checked_value, error_of, shown
+from toolcrib.graph.walk import MapItem, Visit, Walk, WalkEnd
+from toolcrib.schema.workflows import NEXT, Check, Retry, StepState
 from toolcrib.tasks import being_cancelled
+
+DEEPEST = 10
+"""Levels of sub-workflows."""
+
+ONCE = Retry(attempts=1)
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +70,335 @@ CHECKS = "(checks)"
 
 _current: Runtime | None = None
 """DBOS is one for a process, and so is what its workflow runs on."""
+
+
+class ItemFailed(CallFailed):
+    """An item of a map failed."""
+
+    kind = "item_failed"
+
+
+class SubWorkflowFailed(CallFailed):
+    """A sub-workflow failed or was cancelled."""
+
+    kind = "sub_workflow_failed"
+
+
+class Children:
+    """The runs that belong to visits of one run."""
+
+    def __init__(self, execution: ActiveRun) -> None:
+        self._execution = execution
+        self._active: set[str] = set()
+
+    async def run_map(self, context: ParentVisit, visit: Visit) -> dict[str, Any]:
+        """The results of all items, at most `at_once` at a time."""
+        settings: Any = visit.settings
+        results: list[Any] = [None] * len(settings.items)
+        errors: dict[int, str] = {}
+        items = iter(enumerate(settings.items))
+        values = self._execution.walk.values_for(visit.node)
+
+        async def work(remaining: Iterator[tuple[int, Any]]) -> None:
+            for index, item in remaining:
+                try:
+                    results[index] = await self._item(context, visit, index, item, values)
+                except RunFailed as error:
+                    if settings.on_error == "stop":
+                        raise ItemFailed(
+                            f"Item {index}: {error}", hint='Or set on_error to "continue".'
+                        ) from None
+                    errors[index] = str(error)
+
+        with context.waiting():
+            await self._all(work(items) for _ in range(min(settings.at_once, len(results))))
+        failed = [{"index": index, "message": errors[index]} for index in sorted(errors)]
+        return checked_value(  # type: ignore[no-any-return]
+            {"results": results, "count": len(results), "failed": len(failed), "errors": failed}
+        )
+
+    async def run_workflow(
+        self, context: ParentVisit, name: str, inputs: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The outputs of a sub-workflow."""
+        child = _attempt_id(f"{self._execution.run}/{context.step.rpartition('/')[2]}", context.attempt)
+        context.note("sub_workflow", workflow=name, run=child)
+        try:
+            if (outcome := await final_outcome(self._execution.database, child)) is None:
+                document = await self._sub_document(child, name, inputs)
+                result = await self._run(child, document)
+            else:
+                result = self._result(child, outcome)
+        except RunFailed as error:
+            await self._add_results(error.error)
+            raise SubWorkflowFailed(
+                f"{name}: {without_marks(str(error))}", hint=f"See the run {child}."
+            ) from None
+        await self._add_results(result)
+        secrets = (await self._execution.documents.plan(child)).secrets
+        return dict(secrets.reveal(result["outputs"]))
+
+    async def _add_results(self, outcome: Mapping[str, Any]) -> None:
+        await self._execution.services.add_results(self._execution.info, outcome.get(CALLED, ()))
+
+    async def _sub_document(self, child: str, name: str, inputs: Mapping[str, Any]) -> Document:
+        execution = self._execution
+        if execution.plan.depth >= DEEPEST:
+            raise UsageError(f"Sub-workflows are nested more than {DEEPEST} levels deep.")
+        workflow = await execution.services.find_workflow(name, execution.info)
+        compile_workflow(workflow)
+        now = execution.clock.now()
+        await insert_run(execution.database, child, name, now.timestamp(), parent=execution.root)
+        document = root_document(
+            workflow,
+            complete_inputs(workflow, inputs),
+            run=child,
+            started=now.isoformat(),
+            parent=execution.root,
+            depth=execution.plan.depth + 1,
+            results_of=execution.services.tools_called(execution.info),
+        )
+        return await execution.documents.seal(document, execution.plan.secrets)
+
+    async def _item(
+        self, context: ParentVisit, visit: Visit, index: int, item: Any, values: Mapping[str, Any]
+    ) -> Any:
+        """One item. A second attempt of the map repeats only the items that failed."""
+        name = f"{visit.step}[{index}]"
+        for attempt in range(1, context.attempt):
+            earlier_id = _attempt_id(f"{self._execution.run}/{name}", attempt)
+            earlier = await final_outcome(self._execution.database, earlier_id)
+            if earlier is not None and earlier.status == "SUCCESS":
+                return self._execution.plan.secrets.reveal(self._result(earlier_id, earlier)["outputs"])
+        part = MapItem(map=visit.node, item=item, index=index, values=values)
+        path = f"{self._execution.path}{_attempt_id(name, context.attempt)}/"
+        secrets = self._execution.plan.secrets
+        document = item_document(self._execution.root, path, part, secrets)
+        child = _attempt_id(f"{self._execution.run}/{name}", context.attempt)
+        return secrets.reveal((await self._run(child, document))["outputs"])
+
+    def _result(self, child: str, outcome: FinalOutcome) -> Any:
+        serializer = self._execution.serializer
+        result = result_of(outcome, serializer)
+        serializer.check_run(result, child)
+        return result
+
+    async def _run(self, child: str, document: Document) -> Any:
+        """Start a child, or find it, and wait for its result; raises `RunFailed`."""
+        self._active.add(child)
+        try:
+            result = await outside_of_runs(lambda: start_and_wait(child, document))
+            self._execution.serializer.check_run(result, child)
+            return result
+        except DBOSAwaitedWorkflowCancelledError:
+            raise RunFailed({"kind": "cancelled", "message": "It was cancelled."}) from None
+        except asyncio.CancelledError:
+            if self._execution.given_up:
+                await outside_of_runs(lambda: DBOS.cancel_workflow_async(child, cancel_children=True))
+            raise
+        finally:
+            self._active.discard(child)
+
+    async def _all(self, works: Iterator[Any]) -> None:
+        """Run all, and stop all when one fails, with its error."""
+        tasks = [asyncio.create_task(work) for work in works]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def start_and_wait(run: str, document: Document) -> Any:
+
+    handle = await start(run, document)
+    return await handle.get_result()
+
+
+def _attempt_id(name: str, attempt: int) -> str:
+    return name if attempt == 1 else f"{name}~{attempt}"
+
+
+class CheckFailed(CallFailed):
+    """What should hold does not."""
+
+    kind = "check_failed"
+
+
+async def check_all(checks: Sequence[Check], context: VisitContext, values: Mapping[str, Any]) -> None:
+    from toolcrib.features.workflows.checks import run_check
+
+    """Note every outcome; raises `CheckFailed` for the first that fails."""
+    outcomes = [await run_check(check, context, values) for check in checks]
+    for outcome in outcomes:
+        context.note("check", **asdict(outcome))
+    if failed := [outcome.reason for outcome in outcomes if outcome.fails]:
+        raise CheckFailed(f"A check failed: {failed[0]}.", hint="Look at the trace of the node.")
+
+
+class StepTimeout(CallFailed):
+    """One attempt took too long."""
+
+    kind = "timeout"
+
+
+class Attempts:
+    """Runs one visit to its end."""
+
+    def __init__(self, execution: ActiveRun, visit: Visit) -> None:
+        self._execution = execution
+        self._visit = visit
+        self._compiled = execution.plan.graph.nodes[visit.node]
+        self._node = self._compiled.node
+        self._retry = self._node.retry or ONCE
+        self._context = VisitContext(execution, visit.step, visit.node)
+        self._context.notes += [dict(note) for note in visit.notes[-MOST_NOTES:]]
+        self._attempts: list[dict[str, Any]] = []
+        self._started = execution.clock.now()
+
+    async def run(self) -> Trace:
+        """The whole visit; a failure is part of the trace."""
+        left = self._execution.time_left()
+        try:
+            async with timeout(left) as run_time:
+                return await self._run()
+        except TimeoutError:
+            if not run_time.expired():
+                raise
+            limit = self._execution.info.workflow.options.timeout
+            message = f"The run took longer than {limit:g} seconds."
+            return self._failed({"kind": "run_timeout", "message": message, "hint": "", "fatal": True})
+
+    async def _run(self) -> Trace:
+        if self._visit.problem is not None:
+            return self._failed(dict(self._visit.problem))
+        if tools := self._execution.guard.unfinished(self._visit.step):
+            decided = await self._confirm(tools, "Its worker stopped while it was running.")
+            if decided is not None:
+                return decided
+        return await self._attempt_all()
+
+    async def _attempt_all(self) -> Trace:
+        for number in range(1, self._retry.attempts + 1):
+            begun = self._execution.clock.now()
+            try:
+                value = await self._attempt(number)
+            except Exception as error:  # noqa: BLE001 - a node may fail in any way
+                self._note_attempt(begun, error)
+                if number == self._retry.attempts or isinstance(error, UsageError | Denied | NotFound):
+                    return self._failed(error_of(error))
+                if self._context.unclear:
+                    decided = await self._confirm([self._context.unclear], error_of(error)["message"])
+                    if decided is not None:
+                        return decided
+                await self._pause(number)
+            else:
+                self._note_attempt(begun, None)
+                await self._settle()
+                return self._trace("done", value=value)
+        raise AssertionError("The last attempt returns.")
+
+    async def _attempt(self, number: int) -> Any:
+        seconds = self._node.timeout if self._is_map else self._node.timeout or self._compiled.type.timeout
+        time = self._context.begin_attempt(number, seconds)
+        try:
+            async with time:
+                value = await self._run_node()
+                await self._check(value)
+                return value
+        except TimeoutError:
+            if not time.expired:
+                raise
+            raise StepTimeout(
+                f"It took longer than {seconds:g} seconds.", hint="Raise the timeout of the node."
+            ) from None
+
+    @property
+    def _is_map(self) -> bool:
+        return self._compiled.type.flow == "map"
+
+    async def _run_node(self) -> Any:
+        settings = self._visit.settings
+        if self._is_map:
+            return await self._execution.children.run_map(self._context, self._visit)
+        run = self._compiled.type.run
+        if run is None:
+            raise UsageError(f"A {self._node.type} cannot run.")
+        result = await run(settings, self._context)
+        return checked_value(result.model_dump(mode="json") if isinstance(result, BaseModel) else result)
+
+    async def _check(self, value: Any) -> None:
+        if not self._node.checks:
+            return
+        values = {**self._execution.walk.values, self._visit.node: value}
+        await check_all(self._node.checks, self._context, values)
+
+    async def _confirm(self, tools: list[str], reason: str) -> Trace | None:
+        """Ask whether calls with an unknown outcome should run again; None if they should."""
+        with self._execution.state(self._visit.step, "uncertain"):
+            answer = await ask_again(self._execution, self._visit, tools, reason)
+        choice = answer.choice if answer else None
+        self._context.note("uncertain", tools=tools, reason=reason, choice=choice)
+        if choice == AGAIN:
+            await self._execution.guard.clear(self._visit.step)
+            return None
+        if answer is not None and choice == DONE:
+            return self._trace("done", value=_known(answer))
+        message = f"{', '.join(tools)} may or may not have run: {reason}"
+        return self._failed({"kind": "uncertain", "message": message, "hint": "", "fatal": True}, "uncertain")
+
+    async def _pause(self, number: int) -> None:
+        """Before the next attempt. What was begun has a known outcome now."""
+        await self._execution.guard.clear(self._visit.step)
+        pause = min(self._retry.delay * self._retry.factor ** (number - 1), self._retry.longest)
+        with self._execution.state(self._visit.step, "retrying"):
+            await self._execution.clock.sleep(pause)
+
+    async def _settle(self) -> None:
+        if self._node.settle:
+            await self._execution.clock.sleep(self._node.settle)
+
+    def _note_attempt(self, begun: Any, error: Exception | None) -> None:
+        if error is not None and error_of(error)["kind"] == "internal":
+            logger.error(
+                "a node failed", exc_info=error, extra={"run": self._execution.run, "step": self._visit.step}
+            )
+        self._attempts.append(
+            {
+                "started": begun.isoformat(),
+                "ended": self._execution.clock.now().isoformat(),
+                "error": None if error is None else error_of(error),
+            }
+        )
+
+    def _failed(self, error: dict[str, Any], state: StepState = "failed") -> Trace:
+        return self._trace(state, error=error)
+
+    def _trace(self, state: StepState, value: Any = None, error: dict[str, Any] | None = None) -> Trace:
+        level = self._node.trace
+        settings = self._visit.settings
+        inputs = settings.model_dump(mode="json") if settings is not None and level == "full" else None
+        return {
+            "step": self._visit.step,
+            "node": self._visit.node,
+            "type": self._node.type,
+            "state": state,
+            "output": "done" if self._is_map else NEXT,
+            "value": value,
+            "error": error,
+            "inputs": shown(inputs, level),
+            "attempts": self._attempts,
+            "notes": self._context.notes if level != "off" else [],
+            "artifacts": self._context.artifacts,
+            "started": self._started.isoformat(),
+            "ended": self._execution.clock.now().isoformat(),
+        }
+
+
+def _known(answer: UserAnswer) -> Any:
+    """The result that the user filled in, if any."""
+    return dict(answer.values) or None
 
 
 class Execution:
