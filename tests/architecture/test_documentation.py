@@ -167,16 +167,3 @@ def test_every_command_is_documented(command: str) -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
     assert f"toolcrib {command}" in page
-
-
-def test_the_map_of_the_architecture_names_only_what_exists() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.partition("## What is where")[2].partition("\n## ")[0]
-    source, missing = ROOT / "src/toolcrib", []
-    for paragraph in section.split("\n\n"):
-        packages = [source / name for name in re.findall(r"\*\*`(\w+)/`\*\*", paragraph)]
-        known = {path.name for package in packages for path in package.rglob("*.py*")}
-        named = re.findall(r"`([\w/]+\.pyi?)`", paragraph)
-        missing += [name for name in named if name not in known and not (source / name).is_file()]
-
-    assert not missing
