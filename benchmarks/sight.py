@@ -35,9 +35,9 @@ from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
-from toolcrib.bundled.desktop.sight.engines.rapid import words_of
-from toolcrib.bundled.desktop.sight.engines.tesseract import TesseractEngine
-from toolcrib.bundled.desktop.sight.text import Word
+from toolcrib.bundled.desktop.vision.engines.rapid import words_of
+from toolcrib.bundled.desktop.vision.engines.tesseract import TesseractEngine
+from toolcrib.bundled.desktop.vision.text import Word
 from toolcrib.serverkit.server import ToolServer
 
 DEADLINE = 30.0

@@ -46,6 +46,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.relative_to(config.rootpath).as_posix() not in chosen else None
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """That nothing is affected is no failure."""
+    if session.config.option.changed and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     if not config.option.changed:
         return None

@@ -1,9 +1,9 @@
-"""Decides which tests `make acceptance` runs: those that need a program that does not come with Python."""
+"""Decides which tests `make acceptance` runs: those that need a program beside Python, or a quiet machine."""
 
 from __future__ import annotations
 
 from functools import cache
-from types import CodeType, FunctionType
+from types import CodeType
 
 import pytest
 
@@ -27,6 +27,8 @@ FUNCTIONS = frozenset(
     }
 )
 """Functions that start a program or use npm; a test or fixture that names one of them needs it too."""
+QUIET = frozenset({"LoopMeter"})
+"""What measures the processor time of this process, in which nothing else may happen."""
 PARAMETERS = frozenset({"bubblewrap", "npm", "postgres"})
 """Values of parameters that stand for a program."""
 
@@ -34,8 +36,13 @@ PARAMETERS = frozenset({"bubblewrap", "npm", "postgres"})
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if isinstance(item, pytest.Function) and needs_a_program(item):
+        if not isinstance(item, pytest.Function) or item.get_closest_marker("soak"):
+            continue
+        if needs_a_program(item):
             item.add_marker("acceptance")
+        if item.get_closest_marker("quiet") or _uses(item.function, QUIET):
+            item.add_marker("acceptance")
+            item.add_marker("quiet")
 
 
 def needs_a_program(item: pytest.Function) -> bool:
@@ -46,12 +53,15 @@ def needs_a_program(item: pytest.Function) -> bool:
         return True
     fixtures = item._fixtureinfo.name2fixturedefs.values()
     functions = (item.function, *(definitions[-1].func for definitions in fixtures))
-    return any(
-        _uses_a_program(function.__code__) for function in functions if isinstance(function, FunctionType)
-    )
+    return any(_uses(used, FUNCTIONS) for used in functions)
 
 
 @cache
-def _uses_a_program(code: CodeType) -> bool:
-    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return not FUNCTIONS.isdisjoint(code.co_names) or any(map(_uses_a_program, inner))
+def _uses(function: object, names: frozenset[str]) -> bool:
+    """Whether a function, or one inside it, has one of these names."""
+    code = getattr(function, "__code__", function)
+    if not isinstance(code, CodeType):
+        return False
+    return not names.isdisjoint(code.co_names) or any(
+        _uses(part, names) for part in code.co_consts if isinstance(part, CodeType)
+    )

@@ -10,6 +10,8 @@ asyncio_default_fixture_loop_scope = function
 markers =
   acceptance
   as_root
+  quiet
+  soak
 """
 TESTS = """
 import pytest
@@ -28,6 +30,10 @@ def test_by_a_function_inside():
 def test_by_value(kind): ...
 @pytest.mark.as_root("does something")
 def test_by_marker(): ...
+@pytest.mark.soak
+def test_long(postgres): ...
+@pytest.mark.quiet
+def test_alone(): ...
 """
 
 
@@ -40,6 +46,7 @@ def test_a_test_that_uses_another_program_is_run_by_acceptance(pytester: pytest.
     chosen = pytester.inline_run("-p", "tests.needs", "-m", "not acceptance").listoutcomes()[0]
 
     assert {report.nodeid.partition("::")[2] for report in chosen} == {
+        "test_long",
         "test_plain",
         "test_by_value[landlock]",
     }

@@ -14,8 +14,7 @@ from toolcrib.clock import SystemClock
 from toolcrib.features.workflows.engine.database import Database
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
-from toolcrib.features.workflows.engine.worker_slots import Slot
-from toolcrib.features.workflows.engine.workers import Workers
+from toolcrib.features.workflows.engine.workers import Slot, Workers
 
 OPTIONS = EngineOptions(worker_concurrency=50, polling=0.1)
 LONGEST = 3600.0

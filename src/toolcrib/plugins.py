@@ -30,6 +30,7 @@ def names_elsewhere(folder: str) -> tuple[str, ...]:
     return tuple(sorted({entry.name for entry in _offered(folder)} - _ours(folder)))
 
 
+@cache
 def find(folder: str, name: str) -> ModuleType:
     """The extension module called `name`; raises `NotFound` with the known names."""
     if name in _ours(folder):

@@ -69,19 +69,18 @@ def test_no_redirection_upsets_the_judge(command: str) -> None:
     assert judge(command).kind == "unknown"
 
 
-@pytest.mark.parametrize("command", BYPASSES)
-def test_no_way_round_is_taken_for_harmless(command: str) -> None:
-    assert judge(command).kind != "harmless"
+def test_no_way_round_is_taken_for_harmless() -> None:
+    assert [command for command in BYPASSES if judge(command).kind == "harmless"] == []
 
 
-@pytest.mark.parametrize("bypass", BYPASSES)
 @pytest.mark.parametrize(
     "joint", ["ls; {}", "{}; ls", "ls | {}", "if true; then {}; fi", "( {} )", "ls\n{}\nls"]
 )
-def test_harmless_company_makes_nothing_harmless(bypass: str, joint: str) -> None:
-    if not bypass.strip() or bypass.startswith("#"):
-        bypass = "id; rm x"
-    assert judge(joint.format(bypass)).kind != "harmless"
+def test_harmless_company_makes_nothing_harmless(joint: str) -> None:
+    bypasses = [bypass for bypass in BYPASSES if bypass.strip() and not bypass.startswith("#")]
+    company = [joint.format(bypass) for bypass in (*bypasses, "id; rm x")]
+
+    assert [command for command in company if judge(command).kind == "harmless"] == []
 
 
 @pytest.mark.parametrize(

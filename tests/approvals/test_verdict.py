@@ -12,8 +12,8 @@ from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-def finding(effect: Effect, rule: str = "rule", *, firm: bool = False, reads: bool = False) -> RuleResult:
-    return RuleResult(effect=effect, rule=rule, reason=f"{rule} says {effect}.", firm=firm, reads=reads)
+def finding(effect: Effect, rule: str = "rule", *, final: bool = False, reads: bool = False) -> RuleResult:
+    return RuleResult(effect=effect, rule=rule, reason=f"{rule} says {effect}.", final=final, reads=reads)
 
 
 def judged(
@@ -28,15 +28,15 @@ def test_every_mode_has_its_row() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_denial_wins_in_every_mode(mode: Mode) -> None:
-    allow = finding("allow", "own", firm=True, reads=True)
+    allow = finding("allow", "own", final=True, reads=True)
 
     assert judged(mode, allow, finding("deny", "mine")).rule == "mine"
-    assert judged(mode, finding("deny", "own"), finding("allow", firm=True)).rule == "own"
+    assert judged(mode, finding("deny", "own"), finding("allow", final=True)).rule == "own"
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_firm_allow_of_our_own_is_asked_about_in_no_mode(mode: Mode) -> None:
-    judgement = judged(mode, finding("allow", "own", firm=True), finding("ask", "mine", firm=True))
+    judgement = judged(mode, finding("allow", "own", final=True), finding("ask", "mine", final=True))
 
     assert (judgement.decision, judgement.rule) == ("allow", "own")
 
@@ -63,13 +63,13 @@ def test_without_a_finding_the_mode_decides(mode: Mode, decision: Effect) -> Non
 def test_a_rule_that_names_the_arguments_answers_a_doubt_and_one_for_the_tool_does_not(mode: Mode) -> None:
     doubt = finding("ask", "own")
 
-    assert judged(mode, doubt, finding("allow", "mine", firm=True)).rule == "mine"
+    assert judged(mode, doubt, finding("allow", "mine", final=True)).rule == "mine"
     assert judged(mode, doubt, finding("allow", "mine")).rule == (None if mode == "session" else "own")
 
 
 @pytest.mark.parametrize("mode", ["always", "on_miss", "on_rule", "session"])
 def test_no_rule_of_a_user_lifts_a_firm_ask(mode: Mode) -> None:
-    judgement = judged(mode, finding("ask", "own", firm=True), finding("allow", "mine", firm=True))
+    judgement = judged(mode, finding("ask", "own", final=True), finding("allow", "mine", final=True))
 
     assert (judgement.decision, judgement.rule) == ("ask", "own")
 
@@ -95,5 +95,5 @@ def test_while_planning_only_reading_is_allowed(
 
 
 def test_a_client_with_its_own_user_is_not_asked_about_untrusted_content() -> None:
-    assert judged("on_rule", finding("ask", FLOW, firm=True)).decision == "allow"
-    assert judged("on_miss", finding("ask", FLOW, firm=True)).flow
+    assert judged("on_rule", finding("ask", FLOW, final=True)).decision == "allow"
+    assert judged("on_miss", finding("ask", FLOW, final=True)).flow

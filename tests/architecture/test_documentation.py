@@ -15,10 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import pytest
-
-from toolcrib.cli.entry import program
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -71,6 +68,7 @@ def run(program: Path, folder: Path) -> None:
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("block", list(blocks("python")), ids=label)
 def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
     program = tmp_path / "block.py"
@@ -79,11 +77,13 @@ def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> No
     run(program, tmp_path)
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
     run(example, tmp_path)
 
 
+@pytest.mark.acceptance
 def test_an_example_runs_beside_a_running_host(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "toolcrib", "up", "--json"]
     environment = environment_of_a_user(tmp_path)
@@ -160,10 +160,3 @@ def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
     assert len(lines) <= 150
     assert any(line.startswith("make run") for line in lines[:20])
     assert any(line.startswith("make test") for line in lines[:20])
-
-
-@pytest.mark.parametrize("command", program().list_commands(click.Context(program())))
-def test_every_command_is_documented(command: str) -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-
-    assert f"toolcrib {command}" in page

@@ -16,6 +16,7 @@ from tests.cli.test_chat import Vendor
 from tests.llm.wire import openai_chat
 from tests.llm.wire.script import Hold, Say, call
 
+pytestmark = pytest.mark.acceptance  # starts many programs, one after the other
 ECHO = call(("small__echo", {"text": "Ada"}))
 CHOICES = "[y] once"
 INTERRUPTED_AT = """

@@ -12,8 +12,7 @@ from toolcrib.bundled.desktop import create
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.schema import service, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.grpc.service import by_hand, snake_case
-from toolcrib.bundled.desktop.grpc.surface import method_of
+from toolcrib.bundled.desktop.grpc.service import by_hand, method_of, snake_case
 from toolcrib.bundled.desktop.operations.table import KEEPING, Desktop, Operation, Reply, groups, operation
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.bundled.desktop.tools.offer import Offer
@@ -39,8 +38,7 @@ def test_an_operation_has_a_surface_and_a_result(row: Operation) -> None:
 def test_every_tool_comes_from_the_table(tmp_path: Path) -> None:
     server = create(["--profile", "full"], tmp_path)
     try:
-        macros = {name for name in server.tools if name.endswith(("_macro", "_macros"))}
-        assert set(server.tools) - macros == {row.name for row in TABLE.values() if row.title}
+        assert set(server.tools) == {row.name for row in TABLE.values() if row.title}
     finally:
         server.close()
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.contracts.other_package import install, run
 
+pytestmark = pytest.mark.acceptance  # starts many programs, one after the other
 MODULES = {
     "pigeon": '''
 """Transport: servers that are reached through a pigeon, which keeps them in this process."""

@@ -72,7 +72,7 @@ class Copy:
             env={**kept, "TOOLCRIB_HOME": str(self.folder / "home"), "TOOLCRIB_KEYRING": "off"},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=1200,
         )
 
     def check(self, *words: str) -> str:
@@ -100,6 +100,7 @@ def test_the_layers_are_kept(copy: Copy) -> None:
     copy.check("-c", LAYERS)
 
 
+@pytest.mark.timeout(1200)
 def test_the_kernel_passes_its_flows_and_contracts(copy: Copy) -> None:
     copy.check("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/flows", "tests/contracts")
 

@@ -26,6 +26,7 @@ async def run(host: Host, principal: Principal, command: str) -> str:
     return text(await host.call(RUN, {"command": command}, principal=principal))
 
 
+@pytest.mark.acceptance
 async def test_an_agent_reads_unasked_and_is_asked_for_the_rest(tmp_path: Path) -> None:
     person = Person(ALWAYS, NO)
     async with open_host(tmp_path / "home") as host:

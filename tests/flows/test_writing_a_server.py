@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from toolcrib.serverkit.starter import lay_down
 
+pytestmark = pytest.mark.acceptance  # starts many programs, one after the other
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-server.md"
 COMMAND = re.compile(r"^\$ toolcrib (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w[^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

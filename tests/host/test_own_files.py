@@ -46,6 +46,7 @@ async def test_a_filesystem_server_above_the_home_reaches_nothing_in_it(
     assert text(plain) == "fine"
 
 
+@pytest.mark.acceptance
 async def test_the_tools_of_a_project_that_holds_the_home_reach_nothing_in_it(
     crib: Crib, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.tools.workshop import Workshop
 from toolcrib.errors import InvalidArguments, UnknownTool
 from toolcrib.schema.tools import Tool, ToolDefinition
-from toolcrib.tools.counts import STEP, WINDOW, Counted, Counts
+from toolcrib.tools.caller import STEP, WINDOW, Counted, Counts
 
 
 def tool(name: str, server: str | None = "bench") -> Tool:

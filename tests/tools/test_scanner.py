@@ -338,10 +338,14 @@ HONEST_LISTS = (
 )
 
 
-@pytest.mark.parametrize("text", POISONED)
-def test_a_poisoned_description_is_found(text):
-    definition = {"name": "reader", "description": f"Reads. {text}"}
-    assert scan(definition, own=frozenset({"reader", "audit"}), others=POISONED_OTHERS)
+def test_a_poisoned_description_is_found():
+    own = frozenset({"reader", "audit"})
+    missed = [
+        text
+        for text in POISONED
+        if not scan({"name": "reader", "description": f"Reads. {text}"}, own=own, others=POISONED_OTHERS)
+    ]
+    assert missed == []
 
 
 @pytest.mark.parametrize("text", HONEST_LISTS)

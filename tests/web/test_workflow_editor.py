@@ -13,6 +13,9 @@ from playwright.sync_api import Page, expect
 from tests.web.browsing import NARROW, Complaints, sign_in
 from tests.web.running import Crib
 from tests.web.workflows import chain, drag, mapped, node, opened, panel, row, stored
+from toolcrib.bundled.desktop.macros.model import read_macro
+from toolcrib.bundled.desktop.macros.store import MacroStore
+from toolcrib.bundled.desktop.recording.workflow import export_workflow
 from toolcrib.feature import missing
 from toolcrib.web.answers import error_json
 
@@ -337,3 +340,23 @@ def test_a_host_without_the_feature_says_so(
 
     expect(page.get_by_role("alert")).to_contain_text("The feature workflows is not installed.")
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def test_a_recording_is_opened_and_changed(host: Crib, editor: Page) -> None:
+    args = {"text": "Dear Ada", "application": "${application}"}
+    macro = {
+        "display_name": "Write a note",
+        "parameters": [{"key": "application", "default_value": "mousepad"}],
+        "actions": [{"method_call": {"method": "type_text", "args": args}}, {"wait": {"duration": 0.5}}],
+    }
+    MacroStore.of_home(host.home).create(read_macro(macro), "note")
+    host.run("workflow_import", text=export_workflow("note", host.home))
+    opened(editor, host, "note")
+    expect(editor.locator(".react-flow__node")).to_have_count(3)
+
+    node(editor, "type_text_1").click()
+    panel(editor).get_by_role("textbox", name="text").fill("Dear Grace")
+    editor.get_by_role("button", name="Save").click()
+    expect(editor.get_by_text("Not saved")).to_have_count(0)
+    stored_nodes = host.run("workflow_get", name="note")["workflow"]["nodes"]
+    assert stored_nodes["type_text_1"]["settings"]["text"] == "Dear Grace"

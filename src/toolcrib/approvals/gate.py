@@ -14,12 +14,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toolcrib import plugins
 from toolcrib.approvals import sessions
 from toolcrib.approvals.facts import Facts, PastCall
-from toolcrib.approvals.judging import Case, RuleModule, in_scope, judge, judge_beside_loop, remember_commands
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
 from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
 from toolcrib.approvals.reach import (
@@ -35,6 +34,7 @@ from toolcrib.approvals.reach import (
 from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import SessionState, SessionStates
+from toolcrib.approvals.verdict import Case, RuleModule, judge, judge_beside_loop, remember_commands
 from toolcrib.config.settings import ApprovalSettings
 from toolcrib.schema.approvals import (
     LIFTS,
@@ -50,6 +50,9 @@ from toolcrib.schema.deciders import decider, deciding, this_host
 from toolcrib.schema.tools import Principal, Tool, ToolCall, ToolResult
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.ports import Decision
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
 
 RULES = "toolcrib.approvals.rules"
 _ALLOWED = Decision(allowed=True)
@@ -115,7 +118,8 @@ class ApprovalGate:
         self.sessions = SessionStates()
         self.asking: dict[str, CallQuestion] = {}
         """Questions being asked, by the id of the waiting call."""
-        self._ours = ours
+        self.is_ours = ours
+        """Whether a tool ships with Toolcrib."""
         self._protected = tuple(protected)
         self._folders = tuple(folders)
         self._default_project = default_project  # where commands of sessions without a project run
@@ -170,7 +174,7 @@ class ApprovalGate:
                 session.saw(past.name, untrusted=True, private_from=past.name)
             else:
                 known.append((ToolCall("", past.tool, past.arguments, principal), past.answer))
-        await remember_commands((call, self._ours(call.tool)) for call, _ in known)
+        await remember_commands((call, self.is_ours(call.tool)) for call, _ in known)
         for call, answer in known:
             self._saw(session, call)
             if answer is not None:
@@ -186,10 +190,6 @@ class ApprovalGate:
     def project_of(self, session: str | None) -> str:
         """The session's working folder; empty if unknown."""
         return self.sessions.project(session)
-
-    def is_ours(self, tool: Tool) -> bool:
-        """Whether a tool ships with Toolcrib."""
-        return self._ours(tool)
 
     def results_in(self, session: str | None) -> tuple[str, ...]:
         """The tools whose results the session has that are untrusted or private."""
@@ -209,7 +209,7 @@ class ApprovalGate:
 
     async def explain(self, tool: Tool, arguments: Mapping[str, Any], principal: Principal) -> Judgement:
         """The verdict about a call; nothing runs and no one is asked."""
-        return await self._judge(ToolCall("", tool, arguments, principal))
+        return await judge_beside_loop(self._case(ToolCall("", tool, arguments, principal)))
 
     async def check(self, call: ToolCall) -> Decision:
         # The common case, kept cheap: no user's or other package's rules, and no built-in rule applies.
@@ -221,8 +221,9 @@ class ApprovalGate:
                     self._saw(session, call)
                 return _ALLOWED
         began = time.perf_counter()
-        judgement = await self._judge(call)
-        noted = {**self._noted(call, judgement), "judged_ms": _milliseconds(began)}
+        case = self._case(call)
+        judgement = await judge_beside_loop(case)
+        noted = {"mode": case.mode, "decision": judgement.decision, "judged_ms": _milliseconds(began)}
         if judgement.decision == "ask":
             decision = await self._ask(call, noted)
         else:
@@ -231,7 +232,7 @@ class ApprovalGate:
 
     def _learning(self, call: ToolCall, decision: Decision) -> Decision:
         """The session learns which addresses are read now, and later those in the result."""
-        ours = self._ours(call.tool)
+        ours = self.is_ours(call.tool)
         reach = reach_of(call, ours=ours)
         session = self.sessions.of(call.principal)
         if reach == "anybody" and call.tool.definition.read_only and (sent := sent_addresses(call)):
@@ -241,21 +242,18 @@ class ApprovalGate:
         return decision
 
     def _found(self, session: SessionState, call: ToolCall, result: ToolResult) -> None:
-        ours = self._ours(call.tool)
+        ours = self.is_ours(call.tool)
         if not (session.wrote and reads_file(call, ours=ours)):
             session.addresses.find(found_texts(call, result, ours=ours))
 
     def _is_harmless(self, call: ToolCall) -> bool:
         """Whether no built-in rule applies; those for commands and code are for our own tools."""
-        return not self._ours(call.tool) and protected_files.check(call, self._plain) is None
-
-    async def _judge(self, call: ToolCall) -> Judgement:
-        return await judge_beside_loop(self._case(call))
+        return not self.is_ours(call.tool) and protected_files.check(call, self._plain) is None
 
     def _case(self, call: ToolCall) -> Case:
-        session = self.sessions.of(call.principal)
+        principal, session = call.principal, self.sessions.of(call.principal)
         facts = Facts(
-            ours=self._ours(call.tool),
+            ours=self.is_ours(call.tool),
             untrusted=session.untrusted,
             private=session.private,
             private_from=session.private_from,
@@ -265,14 +263,11 @@ class ApprovalGate:
             protected=self._protected,
             project=session.project or self._default_project,
             disk=self._disk,
-            asks_before_sending=self._asks_clients(call.principal),
+            asks_before_sending=_kind(principal) == GATEWAY and principal.name not in self.unasked,
         )
-        mode, ground = self._mode_in(session, call.principal), self._ground(call.tool, session)
-        rules = [rule for rule in self.rules.active if in_scope(rule, call.principal, session)]
+        mode, ground = self._mode_in(session, principal), self._ground(call.tool, session)
+        rules = [rule for rule in self.rules.active if _in_scope(rule, principal, session)]
         return Case(call, facts, mode, [*rules, *session.rules], ground, self._modules)
-
-    def _asks_clients(self, principal: Principal) -> bool:
-        return _kind(principal) == GATEWAY and principal.name not in self.unasked
 
     def _asker_in(self, session: SessionState, principal: Principal) -> Asker | None:
         if session.asker is not None or principal.name in self.unasked:
@@ -281,7 +276,7 @@ class ApprovalGate:
 
     def _ground(self, tool: Tool, session: SessionState) -> PathContext:
         """Our own tools resolve paths in the project; for others the folder is unknown."""
-        start = session.project if tool.origin != "mcp" and self._ours(tool) else ""
+        start = session.project if tool.origin != "mcp" and self.is_ours(tool) else ""
         return PathContext(self._disk, start)
 
     async def _ask(self, call: ToolCall, noted: Mapping[str, Any]) -> Decision:
@@ -291,19 +286,20 @@ class ApprovalGate:
         # A client gets the response to each of its calls soon, so none waits for the answer to another.
         async with nullcontext() if _kind(call.principal) == GATEWAY else session.asking:
             # The answer to the previous question may apply to this call too.
-            judgement = await self._judge(call)
-            noted = {**noted, **self._noted(call, judgement)}
+            case = self._case(call)
+            judgement = await judge_beside_loop(case)
+            noted = {**noted, "mode": case.mode, "decision": judgement.decision}
             if judgement.decision != "ask":
                 return self._decided(call, judgement, noted)
-            scope = await self._scope_of(call) if self._ours(call.tool) else None
-            if scope is not None and session.grants.cover(scope, judgement, self.mode_of(call.principal)):
+            scope = await self._scope_of(call) if self.is_ours(call.tool) else None
+            if scope is not None and session.grants.cover(scope, judgement, case.mode):
                 return self._granted(call, scope, noted)
             if scope is not None and scope.refusal:
                 return Decision(allowed=False, reason=scope.refusal, noted=noted)
             if asker is None:
                 reason = f"{judgement.reasons[0]} Nobody is there to be asked"
                 return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
-            preview = await self._preview(call) if self._ours(call.tool) else None
+            preview = await self._preview(call) if self.is_ours(call.tool) else None
             question = self._question(call, judgement, session, preview, scope)
             self.asking[call.id] = question
             began = time.perf_counter()
@@ -312,14 +308,11 @@ class ApprovalGate:
             finally:
                 self.asking.pop(call.id, None)
             waited = _milliseconds(began)
-            await remember_commands([(call, self._ours(call.tool))])
+            await remember_commands([(call, self.is_ours(call.tool))])
             if digest(dict(call.arguments)) != before:
                 return Decision(allowed=False, reason="its arguments changed while the user was asked")
             noted = {**noted, **_answer_noted(question, answer, waited)}
             return self._answered(call, judgement, question, answer, noted)
-
-    def _noted(self, call: ToolCall, judgement: Judgement) -> dict[str, Any]:
-        return {"mode": self.mode_of(call.principal), "decision": judgement.decision}
 
     def _answered(
         self,
@@ -336,7 +329,7 @@ class ApprovalGate:
         session = self.sessions.of(call.principal)
         if question.grant is not None and answer.scope == "chat" and "chat" in question.scopes:
             # What such a tool shows of its own target is part of what the user allows.
-            untrusted = judgement.flow or brings_outside(call, ours=self._ours(call.tool))
+            untrusted = judgement.flow or brings_outside(call, ours=self.is_ours(call.tool))
             session.grants.add(question.grant, untrusted=untrusted)
         if answer.lift in question.lifts:
             session.lift(answer.lift, call.tool)
@@ -375,7 +368,7 @@ class ApprovalGate:
     def _note(self, call: ToolCall, *, reads: bool = False) -> None:
         """Update the session after a call was allowed; `reads` if it is a command that changes nothing."""
         tool, session = call.tool, self.sessions.of(call.principal)
-        ours = self._ours(tool)
+        ours = self.is_ours(tool)
         if ours and tool.server == session_mode.SERVER:
             if tool.definition.name == session_mode.REQUEST:
                 session.granted = str(call.arguments.get("reason", ""))
@@ -384,7 +377,7 @@ class ApprovalGate:
         self._saw(session, call, reads=reads)
 
     def _saw(self, session: SessionState, call: ToolCall, *, reads: bool = False) -> None:
-        ours = self._ours(call.tool)
+        ours = self.is_ours(call.tool)
         private = brings_private(call, ours=ours)
         session.saw(
             call.tool.name,
@@ -421,11 +414,11 @@ class ApprovalGate:
             reasons=(*judgement.reasons, *filter(None, [scope.reason if scope else ""])),
             rule=proposed_rule(
                 call,
-                ours=self._ours(call.tool),
+                ours=self.is_ours(call.tool),
                 ground=self._ground(call.tool, session),
                 folders=(session.project, *self._folders),
             ),
-            tool_rule=tool_rule(call, ours=self._ours(call.tool)) if lasting and not scope else None,
+            tool_rule=tool_rule(call, ours=self.is_ours(call.tool)) if lasting and not scope else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
             lifts=_lifts(call.principal) if judgement.flow and not scope else (),
@@ -434,6 +427,14 @@ class ApprovalGate:
             grant=scope if scope is not None and "chat" in scopes else None,
             digest=_digest(call, scope, preview),
         )
+
+
+def _in_scope(rule: Rule, principal: Principal, session: SessionState) -> bool:
+    if rule.scope == "chat":
+        return principal.owns_session and rule.within == principal.session
+    if rule.scope == "project":
+        return bool(session.project) and rule.within == session.project
+    return True
 
 
 def _kind(principal: Principal) -> str:

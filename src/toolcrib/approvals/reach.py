@@ -79,9 +79,11 @@ def reach_of(call: ToolCall, *, ours: bool) -> Reach:
 
 def what_is_read(call: ToolCall) -> str:
     """What a call reads, for a question: `notes.md (read_file)`."""
-    named = (call.arguments.get(name) for name in _NAMING)
-    target = next((value for value in named if isinstance(value, str) and value), "")
-    return f"{' '.join(target.split())[:_LONGEST_TARGET]} ({call.tool.name})" if target else call.tool.name
+    for name in _NAMING:
+        target = call.arguments.get(name)
+        if isinstance(target, str) and target:
+            return f"{' '.join(target.split())[:_LONGEST_TARGET]} ({call.tool.name})"
+    return call.tool.name
 
 
 def receiver(call: ToolCall, *, ours: bool) -> str:

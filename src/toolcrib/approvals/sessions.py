@@ -118,7 +118,7 @@ class SessionState:
             self.private = _with(self.private, tool)
             self.private_from |= {private_from}
             label = read or tool
-            self.read = (*(other for other in self.read if other != label), label)[-_MOST_SHOWN:]
+            self.read = (*[other for other in self.read if other != label], label)[-_MOST_SHOWN:]
 
 
 class SessionStates:

@@ -1,14 +1,27 @@
-"""Combines the results of all rules and the mode into one verdict: the first deciding step of the mode. Pure.
+"""Judges a call by all rules and the mode; touches nothing but the disk.
 
-`STEPS` is the whole policy, one row for each mode.
+`STEPS` is the whole policy, one row for each mode: the first step that decides is the verdict. A shell
+command is judged in a thread: 16 KB of it take 0.5 s, its files are looked up, and the first one loads the
+parser. The event loop goes on meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
+from toolcrib.approvals.facts import Facts, shell_argument, shell_argument_named
+from toolcrib.approvals.paths import PathContext
+from toolcrib.approvals.reach import brings_outside
+from toolcrib.approvals.rule_match import speaks_of
 from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
+from toolcrib.schema.tools import ToolCall
+
+if TYPE_CHECKING:
+    from toolcrib.approvals.rule import Rule
+
+R = TypeVar("R")
 
 FLOW, PRIVATE = "untrusted_flow", "private_flow"
 OUTGOING = "outgoing"
@@ -21,6 +34,89 @@ _WORDS = {
     "off": "This mode does not ask.",
     "plan": "In plan mode, only read-only calls are allowed.",
 }
+
+
+def result_of(rule: Rule) -> RuleResult:
+    told = rule.why or f"one of your rules says {rule.effect}"
+    # A rule for a whole tool does not answer what a command does; a rule for the command does.
+    # A rule for a folder does not answer for special files in it.
+    final = rule.effect != "allow" or ((bool(rule.arguments) or rule.closed) and not _roams(rule))
+    return RuleResult(effect=rule.effect, rule=rule.id, reason=f"{told[0].upper()}{told[1:]}.", final=final)
+
+
+def _roams(rule: Rule) -> bool:
+    """Whether the rule is for folders and not for a command."""
+    if shell_argument_named(rule.server, rule.tool) in rule.arguments:
+        return False
+    return any(pattern.under is not None for pattern in rule.arguments.values())
+
+
+class RuleModule(Protocol):
+    """A module of `rules/`."""
+
+    def check(self, call: ToolCall, facts: Facts) -> RuleResult | None:
+        """Its result for this call, if it applies."""
+
+
+_CHANGED = Judgement(decision="deny", reasons=("Its arguments changed while it was judged.",), rule=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A call and everything that is known for judging it; the session may change meanwhile."""
+
+    call: ToolCall
+    facts: Facts
+    mode: Mode
+    rules: Sequence[Rule]
+    """The user's rules that are in scope."""
+    ground: PathContext
+    modules: Sequence[RuleModule]
+
+
+def judge(case: Case) -> Judgement:
+    call, facts = case.call, case.facts
+    theirs = [
+        result_of(rule)
+        for rule in case.rules
+        if speaks_of(rule, call.tool, call.arguments, ours=facts.ours, ground=case.ground)
+    ]
+    if "allow" in [result.effect for result in theirs]:
+        facts = replace(facts, vouched=True)
+    own = [found for module in case.modules if (found := module.check(call, facts)) is not None]
+    return conclude(own, theirs, case.mode, declared_reading=call.tool.definition.read_only)
+
+
+async def judge_beside_loop(case: Case) -> Judgement:
+    """The same; a command is judged in a thread, and what it may bring is known afterwards."""
+    if shell_argument(case.call.tool, ours=case.facts.ours) is None:
+        return judge(case)
+    before = dict(case.call.arguments)
+    judgement = await _in_thread(_judge_command, case)
+    return judgement if case.call.arguments == before else _CHANGED
+
+
+async def remember_commands(calls: Iterable[tuple[ToolCall, bool]]) -> None:
+    """Let it be known at once what these calls may bring; each is given with whether its tool is ours."""
+    commands = [(call, ours) for call, ours in calls if shell_argument(call.tool, ours=ours) is not None]
+    if commands:
+        await _in_thread(_remember, commands)
+
+
+def _judge_command(case: Case) -> Judgement:
+    _remember([(case.call, case.facts.ours)])
+    return judge(case)
+
+
+def _remember(commands: Iterable[tuple[ToolCall, bool]]) -> None:
+    for call, ours in commands:
+        brings_outside(call, ours=ours)  # the reading of a command is cached
+
+
+async def _in_thread(function: Callable[..., R], /, *arguments: object) -> R:
+    from toolcrib.serverkit.threads import in_thread  # only commands need it
+
+    return await in_thread(function, *arguments)
 
 
 class _Case(NamedTuple):  # created for each call, and cheaper than a frozen dataclass
@@ -43,13 +139,13 @@ def conclude(
     """`own` are the results of built-in rules, `theirs` of the user's; `declared_reading` is the tool's
     annotation.
 
-    An ask that is not firm is answered by a user's rule for these arguments (marked firm), not by one for the
-    whole tool.
+    An ask that is not final is answered by a user's rule for these arguments (marked final), not by one for
+    the whole tool.
     """
     if mode == "on_rule":
         # The client's own user sees each call; only what is dangerous in itself counts.
         own = [finding for finding in own if finding.rule != FLOW and finding.on_rule]
-    elif any(finding.rule == FLOW for finding in own):
+    elif FLOW in [finding.rule for finding in own]:
         own = [finding for finding in own if finding.rule != PRIVATE]  # one question for both
     case = _Case(own, theirs, [*own, *theirs], mode, declared_reading)
     for step in STEPS[mode]:
@@ -59,28 +155,19 @@ def conclude(
     raise AssertionError(f"No step of the mode {mode!r} decides.")
 
 
-def _denied(case: _Case) -> Judgement | None:
-    return _because(_first(case.found, "deny"), case)
+class _First(NamedTuple):
+    """Decides as the first result with this effect does; with `final`, only a final one counts."""
 
+    among: Literal["own", "theirs", "found"]
+    effect: Effect
+    final: bool = False
 
-def _settled(case: _Case) -> Judgement | None:
-    return _because(_first(case.own, "allow", firm=True), case)
-
-
-def _firm_ask(case: _Case) -> Judgement | None:
-    return _because(_first(case.found, "ask", firm=True), case)
-
-
-def _exact_rule(case: _Case) -> Judgement | None:
-    return _because(_first(case.theirs, "allow", firm=True), case)
-
-
-def _doubt(case: _Case) -> Judgement | None:
-    return _because(_first(case.found, "ask"), case)
-
-
-def _allowed(case: _Case) -> Judgement | None:
-    return _because(_first(case.theirs, "allow") or _first(case.own, "allow"), case)
+    def __call__(self, case: _Case) -> Judgement | None:
+        results: Sequence[RuleResult] = getattr(case, self.among)
+        for result in results:
+            if result.effect == self.effect and (result.final or not self.final):
+                return _because(result, case)
+        return None
 
 
 def _only_reading(case: _Case) -> Judgement | None:
@@ -89,7 +176,7 @@ def _only_reading(case: _Case) -> Judgement | None:
         return None
     if not case.declared_reading:
         return Judgement(decision="deny", rule=None, reasons=(_WORDS["plan"],))
-    if _first(case.theirs, "allow") is not None:
+    if any(finding.effect == "allow" for finding in case.theirs):
         return None
     return Judgement(decision="ask", rule=None, reasons=("It is read-only only by its own account.",))
 
@@ -107,32 +194,33 @@ def _allow(case: _Case) -> Judgement:
     return Judgement(decision="allow", rule=None, reasons=(_WORDS[case.mode],))
 
 
-_RULES: tuple[Step, ...] = (_firm_ask, _exact_rule, _doubt, _allowed)
+_DENIED = _First("found", "deny")
+_SETTLED = _First("own", "allow", final=True)
+_FINAL_ASK = _First("found", "ask", final=True)
+_EXACT_RULE = _First("theirs", "allow", final=True)
+_RULES: tuple[Step, ...] = (
+    _FINAL_ASK,
+    _EXACT_RULE,
+    _First("found", "ask"),
+    _First("theirs", "allow"),
+    _First("own", "allow"),
+)
 STEPS: Mapping[Mode, tuple[Step, ...]] = {
-    "always": (_denied, _settled, _firm_ask, _ask_always),
-    "on_miss": (_denied, _settled, *_RULES, _ask),
-    "on_rule": (_denied, _settled, *_RULES, _allow),
-    "plan": (_denied, _settled, _only_reading, *_RULES, _ask),
-    "session": (_denied, _settled, _firm_ask, _exact_rule, _allow),
-    "off": (_denied, _settled, _allow),
+    "always": (_DENIED, _SETTLED, _FINAL_ASK, _ask_always),
+    "on_miss": (_DENIED, _SETTLED, *_RULES, _ask),
+    "on_rule": (_DENIED, _SETTLED, *_RULES, _allow),
+    "plan": (_DENIED, _SETTLED, _only_reading, *_RULES, _ask),
+    "session": (_DENIED, _SETTLED, _FINAL_ASK, _EXACT_RULE, _allow),
+    "off": (_DENIED, _SETTLED, _allow),
 }
 """The steps of each mode; the last one always decides."""
 
 
-def _first(findings: Sequence[RuleResult], effect: Effect, *, firm: bool | None = None) -> RuleResult | None:
-    for finding in findings:
-        if finding.effect == effect and (firm is None or finding.firm == firm):
-            return finding
-    return None
-
-
-def _because(finding: RuleResult | None, case: _Case) -> Judgement | None:
-    if finding is None:
-        return None
+def _because(finding: RuleResult, case: _Case) -> Judgement:
     others = [other.reason for other in case.found if other is not finding and other.effect == finding.effect]
     return Judgement(
         decision=finding.effect,
         rule=finding.rule,
         reasons=(finding.reason, *others),
-        flow=finding.rule in (FLOW, PRIVATE) and not finding.vouchable,
+        flow=finding.rule in (FLOW, PRIVATE) and not finding.overridable,
     )

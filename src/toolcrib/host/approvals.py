@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.approvals.facts import WORKFLOW_CODE
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.question import DurableAsker
-from toolcrib.clock import Clock
-from toolcrib.config.contents import Config
 from toolcrib.config.paths import Paths
 from toolcrib.config.settings import Settings
+from toolcrib.host.core import HostCore
 from toolcrib.host.service_preview import ServicePreviews
 from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.schema.tools import Tool
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
-from toolcrib.store.database import Database
 from toolcrib.tools import ports
 
 
@@ -36,30 +33,32 @@ class Approvals:
 
 
 async def open_approvals(
-    database: Database,
-    clock: Clock,
-    paths: Paths,
-    config: Config,
-    config_now: Callable[[], Config],
-    gate: ports.CallGate | None,
-    previews: ServicePreviews,
+    core: HostCore, gate: ports.CallGate | None, previews: ServicePreviews
 ) -> tuple[Approvals, WorkspaceTools]:
     """The approvals, and the workspace tools, which work in the folders of their sessions."""
+    database, clock, settings = core.database, core.clock, core.config.settings
     rules = await ApprovalRules.open(database, clock=clock)
-    settings = config.settings.approvals
-    waiting = DurableAsker(ApprovalRequests(database, clock), timeout=settings.wait_seconds)
+    wait_seconds = settings.approvals.wait_seconds
+    waiting = DurableAsker(ApprovalRequests(database, clock), timeout=wait_seconds)
+
+    def is_ours(tool: Tool) -> bool:
+        """Whether a tool came with Toolcrib, so that its annotations can be trusted."""
+        if tool.origin == "mcp":
+            return tool.server in core.config.bundled
+        return tool is WORKFLOW_CODE or workspace_tools.owns(tool)
+
     policy = ApprovalGate(
         rules=rules,
-        ours=lambda tool: is_ours(tool, config_now(), workspace_tools),
-        asker=waiting if settings.headless == "wait" else None,
-        protected=_own_folders(paths),
-        folders=(config.settings.terminal.folder, *config.settings.terminal.folders),
-        default_project=_default_project(config),
+        ours=is_ours,
+        asker=waiting if settings.approvals.headless == "wait" else None,
+        protected=_own_folders(core.paths),
+        folders=(settings.terminal.folder, *settings.terminal.folders),
+        default_project=_default_project(settings),
         preview=previews.of,
         scope_of=previews.scope_of,
     )
-    adopt_settings(policy, config.settings)
-    workspace_tools = WorkspaceTools(config.settings.terminal, policy.project_of, hidden=_own_folders(paths))
+    adopt_settings(policy, settings)
+    workspace_tools = WorkspaceTools(settings.terminal, policy.project_of, hidden=_own_folders(core.paths))
     return Approvals(policy=policy, gate=gate or policy, questions=waiting, rules=rules), workspace_tools
 
 
@@ -70,16 +69,9 @@ def adopt_settings(policy: ApprovalGate, settings: Settings) -> None:
     policy.unasked = frozenset(name for name, view in views.items() if view.approvals == "off")
 
 
-def _default_project(config: Config) -> str:
+def _default_project(settings: Settings) -> str:
     """Where commands run in sessions without a project."""
-    return str(Path(config.settings.terminal.folder or ".").expanduser().absolute())
-
-
-def is_ours(tool: Tool, config: Config, workspace_tools: WorkspaceTools) -> bool:
-    """Whether a tool came with Toolcrib, so that its annotations can be trusted."""
-    if tool.origin != "mcp":
-        return tool is WORKFLOW_CODE or workspace_tools.owns(tool)
-    return tool.server in config.bundled
+    return str(Path(settings.terminal.folder or ".").expanduser().absolute())
 
 
 def _own_folders(paths: Paths) -> tuple[Path, ...]:

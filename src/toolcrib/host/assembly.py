@@ -40,15 +40,7 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
 
     mcp = McpTools(core.servers, patience, registry.check_listed)
     sources = (native, inline, mcp)
-    approvals, workspace = await open_approvals(
-        database,
-        clock,
-        paths,
-        core.config,
-        lambda: core.config,
-        gate,
-        ServicePreviews(lambda: core.servers),
-    )
+    approvals, workspace = await open_approvals(core, gate, ServicePreviews(lambda: core.servers))
     stack.push_async_callback(workspace.close)
     masker, telemetry, gate = core.masker, core.telemetry, approvals.gate
 
@@ -104,7 +96,8 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
 def _open_chats(host: Host) -> ChatServices:
     from toolcrib.host.chat_services import open_chat_services
 
-    return open_chat_services(host.core, host.toolset.workspace, lambda: len(host.tools()))
+    is_ours = host.approvals.policy.is_ours
+    return open_chat_services(host.core, host.toolset.workspace, is_ours, lambda: len(host.tools()))
 
 
 async def _close_chats(host: Host) -> None:

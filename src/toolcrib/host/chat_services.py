@@ -10,7 +10,6 @@ from toolcrib.agent.client_requests import OpenQuestions
 from toolcrib.agent.live import Turns
 from toolcrib.agent.tool_offer import ToolForms
 from toolcrib.config.secrets import SecretStore
-from toolcrib.host.approvals import is_ours
 from toolcrib.host.chat_news import ChatNews
 from toolcrib.host.chat_questions import QuestionWords
 from toolcrib.host.chat_words import ChatWords
@@ -18,6 +17,7 @@ from toolcrib.host.core import HostCore
 from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.models import Models
+from toolcrib.schema.tools import Tool
 from toolcrib.store.chat_rows import ChatRows
 from toolcrib.store.chats import Chats
 from toolcrib.tools.masker import Masker
@@ -43,13 +43,14 @@ class ChatServices:
 
 
 def open_chat_services(
-    core: HostCore, workspace_tools: WorkspaceTools, count_tools: Callable[[], int]
+    core: HostCore,
+    workspace_tools: WorkspaceTools,
+    is_ours: Callable[[Tool], bool],
+    count_tools: Callable[[], int],
 ) -> ChatServices:
     database, clock = core.database, core.clock
     context = ModelContext(secret=partial(_secret, core.secrets, core.masker), clock=clock)
-    known = QuestionWords(
-        core.tool, lambda tool: is_ours(tool, core.config, workspace_tools), workspace_tools.holds
-    )
+    known = QuestionWords(core.tool, is_ours, workspace_tools.holds)
     words = ChatWords(core.tool, count_tools, known)
     return ChatServices(
         models=Models(context, core.config.settings.agent),

@@ -14,7 +14,6 @@ from pydantic import Field
 from toolcrib.chats.call_question import CallExhibit
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
-from toolcrib.host.approvals import is_ours
 from toolcrib.host.call_preview import exhibit
 from toolcrib.host.service_preview import read_preview
 from toolcrib.operations.command import Column, Command, Parameter
@@ -126,7 +125,7 @@ async def _exhibit(host: Host, record: CallRecord) -> CallExhibit:
     arguments = _read(record.arguments)
     if tool is None or arguments is None or "path" in arguments:
         return {"kind": "arguments"}
-    ours = is_ours(tool, host.config, host.toolset.workspace)
+    ours = host.approvals.policy.is_ours(tool)
     shown = await asyncio.to_thread(exhibit, tool, arguments, ours=ours, folder="")
     return cast("CallExhibit", shown)
 

@@ -7,9 +7,8 @@ from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
 from toolcrib.features.accounts.results import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, Exported, FoundSource, ImportPlan, KnownClient
-from toolcrib.features.workflows.results.comparison import RunComparison
 from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
-from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunList, RunResult, RunShown, StepTrace
+from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, InstallStep, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored

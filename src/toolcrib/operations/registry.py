@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from toolcrib import plugins
@@ -16,6 +17,7 @@ OPERATIONS = "toolcrib.operations"
 """The folder, and the entry-point group of modules in other packages."""
 
 
+@cache
 def find_operation(name: str) -> Operation[..., Any]:
     """Raises `NotFound`, or `FeatureMissing` if it belongs to a feature that is not installed."""
     subject = SUBJECTS.get(name)

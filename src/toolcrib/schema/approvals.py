@@ -38,11 +38,11 @@ class RuleResult:
     rule: str
     """The rule's name, or the id of a user's rule."""
     reason: str
-    firm: bool = False
+    final: bool = False
     """An ask that no user's rule overrides, or an allow that no mode turns into a question."""
     reads: bool = False
     """An allow because the call is read-only."""
-    vouchable: bool = False
+    overridable: bool = False
     """An ask that a user's rule for the tool answers."""
     on_rule: bool = True
     """Counts in the mode `on_rule` too."""

@@ -79,11 +79,6 @@ def log_level(value: Any) -> LogLevel:
     raise Refusal(INVALID_PARAMS, f"{value!r} is not a log level; known: {', '.join(LOG_LEVELS)}.")
 
 
-def reply(request_id: int | str, result: dict[str, Any]) -> Message:
-    """A result response."""
-    return {"jsonrpc": "2.0", "id": request_id, "result": result}
-
-
 def refuse(request_id: int | str | None, refusal: Refusal) -> Message:
     """An error response; without an id where none could be read."""
     error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}

@@ -23,6 +23,7 @@ from toolcrib.serverkit.protocol import (
     LOG_LEVEL,
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
+    REQUEST_ID,
     SERVER_INFO,
     SUBSCRIPTION_ID,
     Message,
@@ -33,7 +34,6 @@ from toolcrib.serverkit.protocol import (
     notification,
     read_request,
     refuse,
-    reply,
 )
 from toolcrib.serverkit.readiness import READY
 from toolcrib.serverkit.results import Result
@@ -144,12 +144,12 @@ class ServerSession:
             self._take_notification(message)
             return None
         request_id = message["id"]
-        if not is_request_id(request_id) or request_id in self._running:
+        if type(request_id) not in REQUEST_ID or request_id in self._running:
             return refuse(None, _INVALID)
         try:
             request = read_request(message, opened=self.version is not None)
             result = await self._running.outcome(request.id, self._answer(request, notify))
-            return None if result is None else reply(request.id, result)
+            return None if result is None else {"jsonrpc": "2.0", "id": request.id, "result": result}
         except Refusal as refusal:
             return refuse(request_id, refusal)
         except Exception:
@@ -230,7 +230,9 @@ class ServerSession:
             raise Refusal(INVALID_PARAMS, f"Unknown tool: {name}")
         if arguments is not None and not isinstance(arguments, dict):
             raise Refusal(INVALID_PARAMS, f"The arguments of {name} must be an object.")
-        reports = _Reports(request, notify, self._logs_from(request), self._server.name)
+        # Modern clients ask for logs call by call; the others get them from a level on.
+        level = request.meta.get(LOG_LEVEL) if request.modern else self._log_level
+        reports = _Reports(request, notify, level, self._server.name)
         asked = call_id.set(_call_id(request))
         try:
             later = None if request.modern else self._later_log(notify)
@@ -259,10 +261,6 @@ class ServerSession:
             return {key: None, "problem": error.message}
         finally:
             call_id.reset(asked)
-
-    def _logs_from(self, request: Request) -> LogLevel | None:
-        """Modern clients ask for logs call by call; the others get them from a level on."""
-        return request.meta.get(LOG_LEVEL) if request.modern else self._log_level
 
     def _later_log(self, notify: Notify) -> OnLog:
         """Logs between calls, which modern versions forbid: there each belongs to a request."""

@@ -31,7 +31,13 @@ NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 }  # fmt: skip
-PARTS = ("morning", "afternoon", "evening", "night")
+PARTS = {
+    "morning": (time(0), time(11, 59)),
+    "afternoon": (time(12), time(18, 59)),
+    "evening": (time(16), time(23, 59)),
+    "night": (time(18), time(23, 59)),
+}
+"""Of the day, with the first and last times that each can mean."""
 _ZONES_OF = {
     "Europe/Berlin": "CET CEST",
     "Europe/London": "BST",

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
@@ -21,7 +22,6 @@ from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import Excessive, encode, encode_any, is_large, parse_any
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.web.answers import error_json, status_of, unexpected
-from toolcrib.web.event_stream import EventStream
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,20 @@ QUEUE = 100
 """Events queued for a slow page; if there are more, the operation waits."""
 HEARTBEAT = 10.0
 _END = object()
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events. The generator is closed with the response, not when it is garbage-collected."""
+
+    def __init__(self, events: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._events.aclose()
 
 
 def answer(value: Any, status: int = 200) -> Response:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.bundled.calendar.conftest import Diary
-from tests.bundled.calendar.radicale_server import vevent
+from tests.bundled.calendar.radicale_server import PASSWORD, Radicale, vevent
+from toolcrib.accounts import AccountStore
 
 
 async def test_a_created_event_is_listed_with_its_local_time(diary: Diary) -> None:
@@ -165,3 +166,20 @@ async def test_properties_of_other_programs_survive_a_change(diary: Diary) -> No
     assert "X-APPLE-TRAVEL:PT15M" in stored
     assert "SUMMARY:B" in stored
     assert "DTSTART:20261120T080000Z" in stored
+
+
+async def test_the_home_of_a_removed_account_is_forgotten(diary: Diary, radicale: Radicale) -> None:
+    store, other = AccountStore.of_home(diary.home), radicale.user()
+    store.add(other.account("other"), PASSWORD)
+    await diary.call("list_calendars", account="home")
+    removed = store.remove("home")
+    await diary.call("list_calendars", account="other")
+    store.add(removed, PASSWORD)
+
+    requests = []
+    for _ in range(2):
+        radicale.requests.clear()
+        await diary.call("list_calendars", account="home")
+        requests.append(len(radicale.requests))
+
+    assert requests[0] > requests[1]

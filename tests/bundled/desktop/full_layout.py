@@ -8,7 +8,13 @@ from collections.abc import Iterable
 import xcffib.xtest
 
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
-from toolcrib.bundled.desktop.backends.x11.key_rows import Rows, read_mapping, row_with, rows_of, write_rows
+from toolcrib.bundled.desktop.backends.x11.key_remapping import (
+    Rows,
+    read_mapping,
+    row_with,
+    rows_of,
+    write_rows,
+)
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 
 PRESS, RELEASE = 2, 3

@@ -18,8 +18,7 @@ from tests.bundled.desktop.full_layout import LAUNCHERS, FullLayout
 from tests.bundled.desktop.test_input import editor, saved
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11 import open_backend
-from toolcrib.bundled.desktop.backends.x11.borrowing import borrowable
-from toolcrib.bundled.desktop.backends.x11.lent_keys import PROPERTY
+from toolcrib.bundled.desktop.backends.x11.key_remapping import PROPERTY, borrowable
 from toolcrib.serverkit.context import ToolFailure
 
 TEXT = "é€漢字😀"

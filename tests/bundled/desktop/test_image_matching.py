@@ -10,9 +10,9 @@ import cv2
 import numpy
 import pytest
 
-from toolcrib.bundled.desktop.sight import templates
-from toolcrib.bundled.desktop.sight.decoding import InvalidPicture, decode_picture, picture_size
-from toolcrib.bundled.desktop.sight.templates import check_template, find_template
+from toolcrib.bundled.desktop.vision import templates
+from toolcrib.bundled.desktop.vision.decoding import InvalidPicture, decode_picture, picture_size
+from toolcrib.bundled.desktop.vision.templates import check_template, find_template
 
 
 @pytest.fixture(scope="module")

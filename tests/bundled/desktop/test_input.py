@@ -14,8 +14,8 @@ from tests.bundled.desktop.shared_display import layout_of
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
+from toolcrib.bundled.desktop.backends.x11.key_remapping import PROPERTY
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysyms_of_chord
-from toolcrib.bundled.desktop.backends.x11.lent_keys import PROPERTY
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.geometry import Point, Rect

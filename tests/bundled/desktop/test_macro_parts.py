@@ -11,9 +11,11 @@ import pytest
 
 from toolcrib.bundled.desktop.macros.actions import read_values
 from toolcrib.bundled.desktop.macros.expressions import evaluate
+from toolcrib.bundled.desktop.macros.graph import TYPES, macro_workflow
 from toolcrib.bundled.desktop.macros.model import macro_json, read_macro
 from toolcrib.bundled.desktop.macros.store import MAX_BYTES, MacroStore
 from toolcrib.bundled.desktop.macros.variables import Variables, read_parameters
+from toolcrib.graph.compiled import read
 from toolcrib.serverkit.context import ToolFailure
 
 PRESS = {"input": {"press_key": {"key": "s", "modifiers": ["control"]}}}
@@ -242,3 +244,13 @@ def test_the_macro_in_the_documentation_is_valid() -> None:
     line = next(each.assign for each in example.actions if each.assign)
     assert line.expression is not None
     assert evaluate(line.expression, variables) == "Dear Ada,"
+
+
+def test_a_macro_is_a_workflow_without_problems() -> None:
+    condition = {"variable_equals": {"variable": "x", "value": "1"}}
+    nested = {"conditional": {"condition": condition, "then_actions": [PRESS], "else_actions": [PRESS]}}
+    empty = {"conditional": {"condition": condition, "then_actions": []}}
+    foreach = {"loop": {"actions": [nested, empty], "foreach": {"item_variable": "item", "values": "a"}}}
+    inner = {"loop": {"actions": [foreach], "while_condition": condition}}
+    made = macro({"loop": {"actions": [inner, PRESS], "count": 2}}, empty, nested)
+    assert read(macro_workflow(made), TYPES.__getitem__).problems == ()

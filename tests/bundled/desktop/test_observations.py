@@ -14,13 +14,13 @@ from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
 from toolcrib.bundled.desktop.backend import Backend, Element, Tree
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.observations.comparing import compare_elements
 from toolcrib.bundled.desktop.observations.hub import MAX_QUEUED, Observations
 from toolcrib.bundled.desktop.observations.model import (
     ObservationFilter,
     ObservationRequest,
     ObservedChange,
 )
+from toolcrib.bundled.desktop.observations.sampling import compare_elements
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -12,15 +12,15 @@ import numpy
 import pytest
 
 from toolcrib.bundled.desktop.backend import Problem
-from toolcrib.bundled.desktop.sight.engine import EngineReading, OcrEngine, all_engines
-from toolcrib.bundled.desktop.sight.engines.tesseract import TesseractEngine
-from toolcrib.bundled.desktop.sight.language_data import (
+from toolcrib.bundled.desktop.vision.engine import EngineReading, OcrEngine, all_engines
+from toolcrib.bundled.desktop.vision.engines.tesseract import TesseractEngine
+from toolcrib.bundled.desktop.vision.language_data import (
     data_folder,
     installed_languages,
     parse_languages,
 )
-from toolcrib.bundled.desktop.sight.preparation import Band, even_ground, find_ink, split, text_scale
-from toolcrib.bundled.desktop.sight.reading import NoOcr, TextReader
+from toolcrib.bundled.desktop.vision.preparation import Band, even_ground, find_ink, split, text_scale
+from toolcrib.bundled.desktop.vision.reading import NoOcr, TextReader
 
 
 def _picture(*lines: str, dark: bool = False, height: int = 0) -> numpy.ndarray:
@@ -93,7 +93,7 @@ async def test_equal_pixels_are_read_once() -> None:
 async def test_an_engine_that_hangs_is_given_up_and_the_answer_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolcrib.bundled.desktop.sight.reading.GRACE", 0.05)
+    monkeypatch.setattr("toolcrib.bundled.desktop.vision.reading.GRACE", 0.05)
     engine = _Stuck()
     reader = TextReader([engine])
     picture = _picture("slow")
@@ -131,7 +131,7 @@ async def test_languages_from_several_places_are_used_together(
 ) -> None:
     shutil.copy(installed_languages()["eng"], tmp_path / "new.traineddata")
     monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
-    monkeypatch.setattr("toolcrib.bundled.desktop.sight.language_data.SYSTEM_FOLDERS", ())
+    monkeypatch.setattr("toolcrib.bundled.desktop.vision.language_data.SYSTEM_FOLDERS", ())
     (tmp_path / "eng.traineddata").unlink(missing_ok=True)
     assert data_folder(["new"]) == tmp_path
     assert {file.name for file in data_folder(["new", "eng"]).iterdir()} >= {
@@ -162,7 +162,7 @@ def _bands(page: numpy.ndarray) -> list[Band]:
 
 @pytest.fixture
 def three_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolcrib.bundled.desktop.sight.preparation._processors", lambda: 3)
+    monkeypatch.setattr("toolcrib.bundled.desktop.vision.preparation._processors", lambda: 3)
 
 
 def test_bands_have_the_same_amount_of_text_and_begin_between_two_lines(three_processors: None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.bundled.desktop.conftest import Programs
 from tests.bundled.desktop.full_tools import FullTools
 from toolcrib.bundled.desktop.elements.outline import shorten
-from toolcrib.bundled.desktop.sight.text import find_ranges
+from toolcrib.bundled.desktop.vision.text import find_ranges
 
 
 def test_a_long_value_keeps_its_start_and_its_end() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from toolcrib.bundled.desktop.backend import Element, Window
-from toolcrib.bundled.desktop.backends.x11.key_texts import keysym_of, modifiers_of, name_of, text_of
+from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
 from toolcrib.bundled.desktop.recording.steps import StepList, selector_text

@@ -1,6 +1,6 @@
 """Thirty tasks in real programs of three toolkits and in Chromium, by a scripted agent; see `tasks/task.py`.
 
-`make test` runs those marked as fast once, `make acceptance` the others, `make soak` all of them ten times.
+`make acceptance` runs each of them once, `make soak` ten times.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.serverkit.server import ToolServer
 
 TASKS = all_tasks()
-FAST = [task for task in TASKS if task.fast]
-SLOW = [task for task in TASKS if not task.fast]
 ROUNDS = int(os.environ.get("DESKTOP_TASK_ROUNDS", "10"))
 WANTED = 0.99
 """The share of runs that must succeed."""
@@ -79,14 +77,8 @@ def test_there_are_thirty_tasks() -> None:
     assert all(task.__doc__ for task in TASKS)
 
 
-@pytest.mark.parametrize("task", FAST, ids=lambda task: task.__name__)
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
 async def test_a_task_is_done(task: type[Task], agent: Agent, world: World) -> None:
-    await run(task, world, agent)
-
-
-@pytest.mark.acceptance
-@pytest.mark.parametrize("task", SLOW, ids=lambda task: task.__name__)
-async def test_a_longer_task_is_done(task: type[Task], agent: Agent, world: World) -> None:
     await run(task, world, agent)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.sight.text import MatchMode, Word, find_phrases, group_lines, normalise
+from toolcrib.bundled.desktop.vision.text import MatchMode, Word, find_phrases, group_lines, normalise
 
 
 def _lines(*texts: str) -> list[Word]:

@@ -49,6 +49,7 @@ async def test_a_command_of_the_terminal_changes_nothing_of_the_machine(tmp_path
     assert running.text().strip() == "[]"
 
 
+@pytest.mark.acceptance
 async def test_code_of_a_workflow_changes_nothing_of_the_machine() -> None:
     code = (
         "scope = {'__name__': 'probe'}\nexec(probe, scope)\n"

@@ -15,6 +15,7 @@ from toolcrib.servers.sessions.session import Session
 
 VERSIONS: dict[Era, str] = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 ERAS: list[Era] = ["modern", "legacy"]
+pytestmark = pytest.mark.acceptance  # starts many programs, one after the other
 MODES = ["http", "json", "stateless", "sse"]
 
 

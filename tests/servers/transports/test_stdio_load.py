@@ -77,6 +77,7 @@ print(note % 1, note % many, note % 2, "junk", note % more, note % 4, sep="\\n",
 """
 
 
+@pytest.mark.quiet
 async def test_a_large_line_is_read_beside_the_loop_and_nothing_overtakes_it():
     spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-c", MANY_VALUES))
     turns = 0
@@ -98,6 +99,7 @@ async def test_a_large_line_is_read_beside_the_loop_and_nothing_overtakes_it():
     assert turns > 50
 
 
+@pytest.mark.quiet
 async def test_ten_times_the_line_costs_about_ten_times_the_work():
     async def work(megabytes: int) -> float:
         async with linked(misbehaving("big", megabytes)) as (link, ear):

@@ -17,11 +17,11 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     name = call.tool.definition.name
     if name == REQUEST and not call.principal.owns_session:
         reason = "Approvals cannot be turned off for a caller without a session of its own."
-        return RuleResult(effect="deny", rule="session_mode", reason=reason, firm=True)
+        return RuleResult(effect="deny", rule="session_mode", reason=reason, final=True)
     if name == REQUEST:
         reason = f"Asks to run further steps without approval: {call.arguments.get('reason', '')}"
-        return RuleResult(effect="ask", rule="session_mode", reason=reason, firm=True)
+        return RuleResult(effect="ask", rule="session_mode", reason=reason, final=True)
     if name in (END, KILL):
         reason = "Ending a process or session mode is always allowed."
-        return RuleResult(effect="allow", rule="session_mode", reason=reason, firm=True)
+        return RuleResult(effect="allow", rule="session_mode", reason=reason, final=True)
     return None

@@ -93,7 +93,7 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     own = own_file_in(command, cwd, facts)
     if own:
         reason = f"{own} belongs to Toolcrib and may hold secrets."
-        return RuleResult(effect="ask", rule="shell", reason=reason, firm=True)
+        return RuleResult(effect="ask", rule="shell", reason=reason, final=True)
     if verdict.kind == "unknown":
         return RuleResult(effect="ask", rule="shell", reason=verdict.reason)
     doubt = _doubt(verdict, facts)

@@ -22,7 +22,7 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
     reads = reads_only(call, facts)
     if (reads or call.tool.definition.read_only) and not carries_away(call, facts):
         return None if reads else _UNPROVEN
-    return RuleResult(effect="ask", rule=FLOW, reason=_reason(call, facts, reads=reads), firm=True)
+    return RuleResult(effect="ask", rule=FLOW, reason=_reason(call, facts, reads=reads), final=True)
 
 
 def _reason(call: ToolCall, facts: Facts, *, reads: bool) -> str:
@@ -42,8 +42,8 @@ _UNPROVEN = RuleResult(
     effect="ask",
     rule=FLOW,
     reason="It is read-only only by its own account, and untrusted content was read in this session.",
-    firm=True,
-    vouchable=True,
+    final=True,
+    overridable=True,
 )
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from toolcrib.accounts import AccountStore
 from toolcrib.accounts.selection import account_required
+from toolcrib.bundled.calendar.sessions import CalendarAccounts
 from toolcrib.bundled.calendar.tools import CalendarTools
 from toolcrib.bundled.calendar.zones import local_zone
 from toolcrib.errors import UsageError
@@ -42,7 +43,7 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     )
     store = AccountStore.of_home(home)
     server.requires(account_required(store, "calendar"))
-    CalendarTools(store, options.time_zone).offer(server)
+    CalendarTools(CalendarAccounts(store, options.time_zone)).offer(server)
     return describe(server, Path(__file__).with_name("descriptions.toml"))
 
 

@@ -1,7 +1,7 @@
 """Calendars on a CalDAV server.
 
 The server selects objects by time, the occurrences are computed here. Changes are made to the object as
-stored, and only if no one else changed it in the meantime (ETag). When others are busy is asked with an iTIP
+stored, and only if it is unchanged since it was read (ETag). When others are busy is asked with an iTIP
 request to the user's own outbox (RFC 6638).
 """
 
@@ -15,23 +15,23 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import quote
 from xml.etree.ElementTree import Element
 
-from icalendar import Calendar, Component, FreeBusy, vCalAddress
+from icalendar import Component
 
 from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.dav import DavConnection, DavFailed, open_dav
 from toolcrib.accounts.dav_discovery import DavHome, find_home, list_calendars
 from toolcrib.accounts.dav_xml import CALDAV, DAV, DavItem, body, element
 from toolcrib.bundled.calendar.ics import (
-    PRODUCT,
     address_of,
     as_data,
     attendees_of,
+    busy_periods,
+    busy_request,
     new_calendar,
-    new_uid,
     read_calendar,
     reminders_of,
     rules_of,
@@ -68,7 +68,6 @@ HOME_LIFETIME = 600.0
 """Seconds for which a discovered home is used again."""
 ATTEMPTS = 2
 """A change is made again on the newer object if someone else changed it in between."""
-_homes: dict[tuple[str, str], tuple[float, DavHome]] = {}
 
 
 async def ask_outbox(
@@ -80,29 +79,13 @@ async def ask_outbox(
     answer = await connection.request(
         "POST",
         home.outbox,
-        content=_request(own[0], addresses, window),
+        content=busy_request(own[0], addresses, window),
         headers={"Content-Type": "text/calendar; charset=utf-8; method=REQUEST"},
     )
     found = _read(answer.content)
-    return {each: found.get(each.lower(), "The server does not know this address.") for each in addresses}
-
-
-def _request(organizer: str, addresses: Sequence[str], window: Window) -> bytes:
-    question = FreeBusy()
-    question.add("uid", new_uid())
-    question.add("dtstamp", datetime.now(UTC))
-    question.add("dtstart", window.start.astimezone(UTC))
-    question.add("dtend", window.end.astimezone(UTC))
-    question.add("organizer", vCalAddress(f"mailto:{organizer}"))
-    for address in addresses:
-        question.add("attendee", vCalAddress(f"mailto:{address}"))
-    calendar = Calendar()
-    calendar.add("prodid", PRODUCT)
-    calendar.add("version", "2.0")
-    calendar.add("method", "REQUEST")
-    calendar.add_component(question)
-    data: bytes = calendar.to_ical()
-    return data
+    return {
+        address: found.get(address.lower(), "The server does not know this address.") for address in addresses
+    }
 
 
 def _read(content: bytes) -> dict[str, list[Busy] | str]:
@@ -117,30 +100,9 @@ def _read(content: bytes) -> dict[str, list[Busy] | str]:
         address = "".join(response.findtext(f".//{{{DAV}}}href") or "").strip().lower()
         data = response.findtext(f"{{{CALDAV}}}calendar-data")
         status = (response.findtext(f"{{{CALDAV}}}request-status") or "2").strip()
-        answer = _periods(data) if data and status.startswith("2") else "The server gave no answer."
+        answer = busy_periods(data) if data and status.startswith("2") else "The server gave no answer."
         found[address.removeprefix("mailto:")] = answer
     return found
-
-
-def _periods(data: str) -> list[Busy] | str:
-    try:
-        answers = read_calendar(data).walk("VFREEBUSY")
-    except ValueError:
-        return "The server's answer cannot be read."
-    if not answers or any(answer.errors for answer in answers):
-        return "The server's answer is not complete."
-    found: list[Busy] = []
-    for answer in answers:
-        given = answer.get("FREEBUSY", [])
-        for prop in given if isinstance(given, list) else [given]:
-            if str(prop.params.get("FBTYPE", "BUSY")).upper() != "FREE":
-                found.extend(_period(prop))
-    return found
-
-
-def _period(prop: Any) -> list[Busy]:
-    start, end = prop.dt if isinstance(prop.dt, tuple) else (prop.start, prop.end)
-    return [Busy(start, end if isinstance(end, datetime) else start + end)]
 
 
 @dataclass(frozen=True)
@@ -224,15 +186,15 @@ def _read_object(
     try:
         expansion = Expansion(read_calendar(stored.data), zone)
         found = expansion.within(window)
-        masters = {text(each, "UID"): each for each in expansion.masters}
+        masters = {text(master, "UID"): master for master in expansion.masters}
         listing.events.extend(
             event_of(
-                EventRef(calendar.id, text(each.component, "UID"), each.key),
-                each,
-                masters.get(text(each.component, "UID")),
+                EventRef(calendar.id, text(occurrence.component, "UID"), occurrence.key),
+                occurrence,
+                masters.get(text(occurrence.component, "UID")),
                 own,
             )
-            for each in found
+            for occurrence in found
         )
     except Exception:
         logger.info("an object of a calendar cannot be read", exc_info=True)
@@ -250,7 +212,9 @@ def event_of(ref: EventRef, occurrence: Occurrence, master: Component | None, ow
     component = occurrence.component
     organizer = address_of(component.get("ORGANIZER"))
     attendees = attendees_of(component)
-    declined = any(each.response == "declined" and each.address.lower() in own for each in attendees)
+    declined = any(
+        attendee.response == "declined" and attendee.address.lower() in own for attendee in attendees
+    )
     return Event(
         id=str(ref),
         calendar=ref.calendar,
@@ -277,22 +241,36 @@ def _content(event: Event) -> str:
     return " ".join(parts).casefold()
 
 
-@asynccontextmanager
-async def open_calendars(store: AccountStore, account: Account, zone: tzinfo) -> AsyncIterator[DavCalendars]:
-    """Connect to the account's server."""
-    secret = await asyncio.to_thread(store.secret, account)
-    async with open_dav(account, secret) as connection:
-        yield DavCalendars(connection, account, await _home(connection, account), zone)
+class _KnownHome(NamedTuple):
+    account: Account
+    home: DavHome
+    found_at: float
 
 
-async def _home(connection: DavConnection, account: Account) -> DavHome:
-    key = (account.text("url"), account.user)
-    known = _homes.get(key)
-    if known is not None and time.monotonic() - known[0] < HOME_LIFETIME:
-        return known[1]
-    home = await find_home(connection)
-    _homes[key] = (time.monotonic(), home)
-    return home
+class Provider:
+    """Connects to the servers of accounts; remembers their homes for a while."""
+
+    def __init__(self, store: AccountStore) -> None:
+        self._store = store
+        self._homes: list[_KnownHome] = []
+
+    @asynccontextmanager
+    async def open(self, account: Account, zone: tzinfo) -> AsyncIterator[DavCalendars]:
+        secret = await asyncio.to_thread(self._store.secret, account)
+        async with open_dav(account, secret) as connection:
+            yield DavCalendars(connection, account, await self._home(connection, account), zone)
+
+    async def _home(self, connection: DavConnection, account: Account) -> DavHome:
+        accounts, oldest = await asyncio.to_thread(self._store.all), time.monotonic() - HOME_LIFETIME
+        self._homes = [
+            known for known in self._homes if known.account in accounts and known.found_at > oldest
+        ]
+        for known in self._homes:
+            if known.account == account:
+                return known.home
+        home = await find_home(connection)
+        self._homes.append(_KnownHome(account, home, time.monotonic()))
+        return home
 
 
 @dataclass
@@ -314,20 +292,20 @@ class DavCalendars:
 
     async def _list(self) -> list[CalendarInfo]:
         found = await list_calendars(self.connection, self.home)
-        default = next((each.id for each in found if each.writable), "")
+        default = next((calendar.id for calendar in found if calendar.writable), "")
         shown = [
             CalendarInfo(
-                id=each.id,
-                name=each.name,
-                writable=each.writable and not self.account.read_only,
-                primary=each.id == default,
-                time_zone=each.time_zone,
-                description=each.description,
-                url=each.url,
+                id=calendar.id,
+                name=calendar.name,
+                writable=calendar.writable and not self.account.read_only,
+                primary=calendar.id == default,
+                time_zone=calendar.time_zone,
+                description=calendar.description,
+                url=calendar.url,
             )
-            for each in found
+            for calendar in found
         ]
-        return sorted(shown, key=lambda each: not each.primary)
+        return sorted(shown, key=lambda calendar: not calendar.primary)
 
     async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
         items = await self.connection.report(calendar.url, query_time(window))
@@ -474,7 +452,7 @@ class DavCalendars:
         if named is not None and named.etag.startswith('"'):
             return named
         found = [StoredObject.read(item) for item in await self._by_uid(calendar, ref.uid)]
-        match = next((each for each in found if each is not None and each.has_uid(ref.uid)), named)
+        match = next((stored for stored in found if stored is not None and stored.has_uid(ref.uid)), named)
         if match is None:
             raise _gone()
         return match
@@ -571,7 +549,7 @@ class DavCalendars:
         await self.connection.request("DELETE", stored.url, headers=headers)
 
     async def _invitation_remarks(self, calendar: CalendarInfo, invited: bool, notify: bool) -> list[str]:
-        """Whether the server tells the attendees."""
+        """Whether the server notifies the attendees."""
         if not invited:
             return []
         answer = await self.connection.request("OPTIONS", calendar.url)

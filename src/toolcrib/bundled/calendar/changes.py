@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any, Literal
 
-from toolcrib.accounts import AccountStore
 from toolcrib.bundled.calendar.identifiers import EventRef, read_id
 from toolcrib.bundled.calendar.inputs import (
     checked_end,
@@ -41,7 +40,7 @@ from toolcrib.bundled.calendar.results import (
     time_text,
 )
 from toolcrib.bundled.calendar.rules import checked_rule, rule_words
-from toolcrib.bundled.calendar.sessions import CalendarSession, open_session
+from toolcrib.bundled.calendar.sessions import CalendarAccounts, CalendarSession
 from toolcrib.bundled.calendar.zones import zone_named
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.approved import ShownPreviews
@@ -75,7 +74,7 @@ def event_preview(
         "end": time_text(last_moment(event), zone),
         "all_day": event.all_day,
         "where": event.location,
-        "attendees": [str(each) for each in event.attendees],
+        "attendees": [str(attendee) for attendee in event.attendees],
         "recurrence": rule_words(event.rules),
         "text": _shortened(text or event.description),
         "notify": notify and bool(event.attendees),
@@ -162,22 +161,21 @@ def _people(attendees: Sequence[Attendee]) -> str:
 
 
 def _minutes(reminders: Sequence[int]) -> str:
-    return ", ".join(f"{each} min" for each in reminders)
+    return ", ".join(f"{minutes} min" for minutes in reminders)
 
 
 class ChangeTools:
     """The tools over the accounts of a home."""
 
-    def __init__(self, store: AccountStore, time_zone: str = "") -> None:
-        self._store = store
-        self._time_zone = time_zone
+    def __init__(self, accounts: CalendarAccounts) -> None:
+        self._accounts = accounts
         self._shown = ShownPreviews()
 
     def _opened(
         self, account: str | None, context: ToolContext
     ) -> AbstractAsyncContextManager[CalendarSession]:
         """Words such as "in two hours" mean the same as when the user was asked."""
-        return open_session(self._store, account, self._time_zone, context, self._shown.asked_at())
+        return self._accounts.open(account, context, self._shown.asked_at())
 
     def offer(self, server: ToolServer) -> None:
         server.tool(title="Create an event", destructive=False, preview=self.preview_create, **_CHANGES)(
@@ -238,7 +236,7 @@ class ChangeTools:
         account: str | None = None,
     ) -> dict[str, Any] | None:
         try:
-            async with open_session(self._store, account, self._time_zone) as session:
+            async with self._accounts.open(account) as session:
                 new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
                 new = _completed(new, location, description, attendees, reminders)
                 chosen = await session.calendar(calendar)
@@ -264,7 +262,7 @@ class ChangeTools:
         self, text: str, calendar: str | None = None, account: str | None = None
     ) -> dict[str, Any] | None:
         try:
-            async with open_session(self._store, account, self._time_zone) as session:
+            async with self._accounts.open(account) as session:
                 new = understand(text, session.now)
                 chosen = await session.calendar(calendar)
         except ToolcribError:
@@ -331,7 +329,7 @@ class ChangeTools:
         account: str | None = None,
     ) -> dict[str, Any] | None:
         try:
-            async with open_session(self._store, account, self._time_zone) as session:
+            async with self._accounts.open(account) as session:
                 moves = start is not None or end is not None
                 ref, before = await _found(session, read_id(id), scope, moves)
                 changes = _changes(
@@ -371,7 +369,7 @@ class ChangeTools:
         account: str | None = None,
     ) -> dict[str, Any] | None:
         try:
-            async with open_session(self._store, account, self._time_zone) as session:
+            async with self._accounts.open(account) as session:
                 _, before = await _found(session, read_id(id), scope)
         except ToolcribError:
             return None

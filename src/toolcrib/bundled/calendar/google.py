@@ -63,12 +63,15 @@ class _Changed(Exception):
     """Someone else changed the event."""
 
 
-@asynccontextmanager
-async def open_calendars(
-    store: AccountStore, account: Account, zone: tzinfo
-) -> AsyncIterator[GoogleCalendars]:
-    """The calendars of the account; connections are shared between calls."""
-    yield GoogleCalendars(GoogleAccess(store, account), zone)
+class Provider:
+    """Connections are shared between calls by `GoogleAccess`."""
+
+    def __init__(self, store: AccountStore) -> None:
+        self._store = store
+
+    @asynccontextmanager
+    async def open(self, account: Account, zone: tzinfo) -> AsyncIterator[GoogleCalendars]:
+        yield GoogleCalendars(GoogleAccess(self._store, account), zone)
 
 
 class GoogleCalendars:
@@ -84,7 +87,7 @@ class GoogleCalendars:
             found = [
                 _calendar(raw, self._access.account) async for raw in self._pages("/users/me/calendarList")
             ]
-            self._known = sorted(found, key=lambda each: not each.primary)
+            self._known = sorted(found, key=lambda calendar: not calendar.primary)
         return self._known
 
     async def _pages(self, path: str, **params: Any) -> AsyncIterator[JSON]:
@@ -255,8 +258,8 @@ class GoogleCalendars:
             if before(times(master)[0], at):
                 exceptions = await self._exceptions(ref.calendar, master)
                 ended = await self._end_before(target.series, master, at, notify)
-                for each in exceptions.since(at).changed:
-                    await self._remove(ref.calendar, str(each["id"]), notify)
+                for occurrence in exceptions.since(at).changed:
+                    await self._remove(ref.calendar, str(occurrence["id"]), notify)
                 return _remarks(ended, notify)
         chosen = target if scope == "this" else target.series
         await self._request("DELETE", _event(chosen), params={"sendUpdates": _send(notify)})
@@ -295,7 +298,7 @@ class GoogleCalendars:
             ) from error
 
     def _zone_name(self, calendar: str) -> str:
-        return next((each.time_zone for each in self._known if each.id == calendar), "")
+        return next((known.time_zone for known in self._known if known.id == calendar), "")
 
     def _check_organizer(self, raw: JSON, changes: EventChanges) -> None:
         event = read_event(raw, "-", "")
@@ -304,7 +307,9 @@ class GoogleCalendars:
                 f"Only its organizer ({event.organizer}) can change this event.",
                 "Answer it with `response`, or ask the organizer.",
             )
-        if changes.response is not None and not any(each.get("self") for each in raw.get("attendees", [])):
+        if changes.response is not None and not any(
+            attendee.get("self") for attendee in raw.get("attendees", [])
+        ):
             raise ToolFailure("The user is not invited to this event.", "Leave out `response`.")
 
     async def _get(self, ref: EventRef) -> JSON:
@@ -407,14 +412,14 @@ def _busy_of(address: str, answer: JSON) -> list[Busy] | str:
     group = groups.get(address.lower())
     if group is None:
         return _busy(calendars.get(address.lower()))
-    members = [str(each) for each in group.get("calendars") or ()]
-    found = [_busy(calendars.get(each.lower())) for each in members]
-    unknown = [who for who, each in zip(members, found, strict=True) if isinstance(each, str)]
+    members = [str(member) for member in group.get("calendars") or ()]
+    found = [_busy(calendars.get(member.lower())) for member in members]
+    unknown = [who for who, answer in zip(members, found, strict=True) if isinstance(answer, str)]
     if group.get("errors") or not members:
         return "Google does not show the members of this group."
     if unknown:
         return f"Google does not show the calendars of some members: {', '.join(unknown)}."
-    return [span for each in found if not isinstance(each, str) for span in each]
+    return [span for spans in found if not isinstance(spans, str) for span in spans]
 
 
 def _by_lower(found: Mapping[str, Any] | None) -> dict[str, JSON]:
@@ -428,8 +433,8 @@ def _busy(raw: JSON | None) -> list[Busy] | str:
     if raw.get("errors") or "busy" not in raw:
         return "Google does not show the calendar of this address."
     return [
-        Busy(datetime.fromisoformat(each["start"]), datetime.fromisoformat(each["end"]))
-        for each in raw["busy"]
+        Busy(datetime.fromisoformat(span["start"]), datetime.fromisoformat(span["end"]))
+        for span in raw["busy"]
     ]
 
 

@@ -93,7 +93,7 @@ def read_event(raw: JSON, calendar: str, zone: str, rules: Sequence[str] = ()) -
         end=read_moment(raw.get("end"), zone),
         location=str(raw.get("location", "")),
         description=str(raw.get("description", "")),
-        attendees=tuple(_attendee(each) for each in raw.get("attendees", [])),
+        attendees=tuple(_attendee(attendee) for attendee in raw.get("attendees", [])),
         organizer=str(organizer.get("email", "")),
         mine=bool(organizer.get("self", not organizer)) or bool(raw.get("guestsCanModify")),
         status=str(raw.get("status", "confirmed")),
@@ -115,8 +115,8 @@ def reference(raw: JSON, calendar: str) -> EventRef:
 
 def _is_declined(raw: JSON) -> bool:
     """Whether the user declined it, which leaves the time free."""
-    own = [each for each in raw.get("attendees", []) if each.get("self")]
-    return any(each.get("responseStatus") == "declined" for each in own)
+    own = [attendee for attendee in raw.get("attendees", []) if attendee.get("self")]
+    return any(attendee.get("responseStatus") == "declined" for attendee in own)
 
 
 def rules_in(raw: JSON) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _attendee(raw: JSON) -> Attendee:
 
 def _reminders(raw: JSON) -> tuple[int, ...]:
     given = (raw.get("reminders") or {}).get("overrides") or ()
-    return tuple(sorted({int(each["minutes"]) for each in given if "minutes" in each}))
+    return tuple(sorted({int(reminder["minutes"]) for reminder in given if "minutes" in reminder}))
 
 
 def new_body(new: NewEvent) -> JSON:
@@ -150,7 +150,7 @@ def new_body(new: NewEvent) -> JSON:
     if new.description:
         body["description"] = new.description
     if new.attendees:
-        body["attendees"] = [write_attendee(each) for each in new.attendees]
+        body["attendees"] = [write_attendee(attendee) for attendee in new.attendees]
     if new.rules:
         body["recurrence"] = [f"RRULE:{rule}" for rule in new.rules]
     if new.reminders is not None:
@@ -172,7 +172,7 @@ def write_attendee(attendee: Attendee) -> JSON:
 
 
 def write_reminders(minutes: Sequence[int]) -> JSON:
-    return {"useDefault": False, "overrides": [{"method": "popup", "minutes": each} for each in minutes]}
+    return {"useDefault": False, "overrides": [{"method": "popup", "minutes": before} for before in minutes]}
 
 
 def changed_fields(raw: JSON, changes: EventChanges) -> JSON:
@@ -186,9 +186,9 @@ def changed_fields(raw: JSON, changes: EventChanges) -> JSON:
         if value is not None:
             body[name] = value
     if changes.attendees is not None:
-        known = {str(each.get("email", "")).lower(): each for each in raw.get("attendees", [])}
+        known = {str(attendee.get("email", "")).lower(): attendee for attendee in raw.get("attendees", [])}
         body["attendees"] = [
-            known.get(each.address.lower()) or write_attendee(each) for each in changes.attendees
+            known.get(attendee.address.lower()) or write_attendee(attendee) for attendee in changes.attendees
         ]
     if changes.reminders is not None:
         body["reminders"] = write_reminders(changes.reminders)
@@ -200,7 +200,9 @@ def changed_fields(raw: JSON, changes: EventChanges) -> JSON:
 
 def _answered(attendees: Sequence[JSON], response: Response) -> list[JSON]:
     answer = "needsAction" if response == "needs-action" else response
-    return [{**each, "responseStatus": answer} if each.get("self") else each for each in attendees]
+    return [
+        {**attendee, "responseStatus": answer} if attendee.get("self") else attendee for attendee in attendees
+    ]
 
 
 def with_rules(raw: JSON, rules: Sequence[str], start: Moment, change: Change | None = None) -> list[str]:
@@ -218,7 +220,7 @@ def _changed(line: str, start: Moment, change: Change) -> str:
         given = [_placed(read_key(value.strip()), name, start) for value in values.split(",")]
     except ToolFailure:
         return line
-    dates = [changed for each in given if (changed := change(each)) is not None]
+    dates = [changed for moment in given if (changed := change(moment)) is not None]
     if not dates:
         return ""
     kind = "" if isinstance(dates[0], datetime) else ";VALUE=DATE"
@@ -244,8 +246,8 @@ class Exceptions:
     def since(self, at: Moment) -> Exceptions:
         """Those of the occurrences from one on."""
         return Exceptions(
-            tuple(each for each in self.cancelled if not before(each, at)),
-            tuple(each for each in self.changed if not before(original(each), at)),
+            tuple(moment for moment in self.cancelled if not before(moment, at)),
+            tuple(occurrence for occurrence in self.changed if not before(original(occurrence), at)),
         )
 
 
@@ -308,7 +310,7 @@ def _own_times(raw: JSON, master: JSON) -> JSON:
     start, end = times(master)
     at = on_clock(start, original(raw))
     expected = (at, shifted(at, wall(end) - wall(start)))
-    if [occurrence_key(each) for each in times(raw)] == [occurrence_key(each) for each in expected]:
+    if [occurrence_key(moment) for moment in times(raw)] == [occurrence_key(moment) for moment in expected]:
         return {}
     return {"start": raw["start"], "end": raw["end"]}
 
@@ -352,7 +354,7 @@ def plan_all(
 
     if changes.moves or changes.rules is not None:
         lines = with_rules(master, rules, start, moved)
-        excluded = [occurrence_key(moved(each)) for each in exceptions.cancelled]
+        excluded = [occurrence_key(moved(moment)) for moment in exceptions.cancelled]
         kind = "" if isinstance(new_start, datetime) else ";VALUE=DATE"
         lines += [f"EXDATE{kind}:{','.join(excluded)}"] if excluded and rules else []
         body["recurrence"] = lines if rules or changes.rules is None else None
@@ -373,7 +375,9 @@ def plan_all(
             own = {name: value for name, value in fields.items() if name not in own}
         kept.append(Kept(str(raw["id"]), at, own))
     removed = tuple(str(raw["id"]) for raw in lost)
-    return Plan(body, tuple(each for each in kept if each.body), tuple(map(_lost, lost)), removed)
+    return Plan(
+        body, tuple(exception for exception in kept if exception.body), tuple(map(_lost, lost)), removed
+    )
 
 
 def _has(rules: Sequence[str], start: Moment, at: Moment) -> bool:
@@ -397,7 +401,9 @@ def plan_following(
     later["start"] = write_moment(at)
     later["end"] = write_moment(shifted(at, wall(end) - wall(start)))
     rules = [split_rule(rule, start, at)[1] for rule in rules_in(master)]
-    later["recurrence"] = with_rules(master, rules, start, lambda each: None if before(each, at) else each)
+    later["recurrence"] = with_rules(
+        master, rules, start, lambda moment: None if before(moment, at) else moment
+    )
     coming = exceptions.since(at)
     if coming.cancelled:
         kind = "" if isinstance(start, datetime) else ";VALUE=DATE"
@@ -419,10 +425,12 @@ def rules_before(master: JSON, at: Moment) -> JSON:
     """The patch that ends a series before an occurrence."""
     start = times(master)[0]
     rules = [split_rule(rule, start, at)[0] for rule in rules_in(master)]
-    return {"recurrence": with_rules(master, rules, start, lambda each: each if before(each, at) else None)}
+    return {
+        "recurrence": with_rules(master, rules, start, lambda moment: moment if before(moment, at) else None)
+    }
 
 
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
     return value

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Any
 from uuid import uuid4
 
-from icalendar import Alarm, Calendar, Component, vCalAddress, vRecur, vText
+from icalendar import Alarm, Calendar, Component, FreeBusy, vCalAddress, vRecur, vText
 from icalendar import Event as VEvent
 from icalendar.error import GloballyUniqueTZIDGuessed
 
-from toolcrib.bundled.calendar.model import Attendee, EventChanges, Moment, NewEvent, Response
+from toolcrib.bundled.calendar.model import Attendee, Busy, EventChanges, Moment, NewEvent, Response, Window
 from toolcrib.bundled.calendar.zones import find_zone, settled
 from toolcrib.serverkit.context import ToolFailure
 
@@ -131,8 +131,8 @@ def moments(event: Component, name: str, zones: Zones) -> Iterator[tuple[Moment,
     given = event.get(name)
     for prop in given if isinstance(given, list) else [given] if given is not None else []:
         tzid = str(getattr(prop, "params", {}).get("TZID", ""))
-        for each in getattr(prop, "dts", ()):
-            value = each.dt
+        for entry in getattr(prop, "dts", ()):
+            value = entry.dt
             first, last = value if isinstance(value, tuple) else (value, None)
             start = zones.placed(first, tzid)
             end = last if isinstance(last, timedelta) else zones.placed(last, tzid) if last else None
@@ -164,7 +164,7 @@ def attendees_of(event: Component) -> tuple[Attendee, ...]:
     """Those invited."""
     given = event.get("ATTENDEE", [])
     found = given if isinstance(given, list) else [given]
-    return tuple(read_attendee(each) for each in found[:MAX_ATTENDEES])
+    return tuple(read_attendee(attendee) for attendee in found[:MAX_ATTENDEES])
 
 
 def read_attendee(prop: Any) -> Attendee:
@@ -188,7 +188,7 @@ def address_of(prop: Any) -> str:
 def reminders_of(event: Component) -> tuple[int, ...]:
     """Minutes before the start."""
     found = [getattr(alarm.get("TRIGGER"), "dt", None) for alarm in event.walk("VALARM")]
-    before = [int(-each.total_seconds() // 60) for each in found if isinstance(each, timedelta)]
+    before = [int(-trigger.total_seconds() // 60) for trigger in found if isinstance(trigger, timedelta)]
     return tuple(sorted({minutes for minutes in before if minutes >= 0}))
 
 
@@ -250,7 +250,7 @@ def _substance(calendar: Component) -> list[Any]:
             part.name,
             sorted(part.keys()),
             [str(part.get(name, "")) for name in ("SUMMARY", "LOCATION", "DESCRIPTION", "ORGANIZER")],
-            [(str(each), str(each.params.get("CN", ""))) for each in _listed(part)],
+            [(str(attendee), str(attendee.params.get("CN", ""))) for attendee in _listed(part)],
         )
         for part in calendar.walk()
     ]
@@ -323,7 +323,7 @@ def set_rules(event: Component, rules: Iterable[str]) -> None:
 
 
 def set_reminders(event: Component, minutes: Iterable[int]) -> None:
-    event.subcomponents = [each for each in event.subcomponents if each.name != "VALARM"]
+    event.subcomponents = [component for component in event.subcomponents if component.name != "VALARM"]
     for before in minutes:
         alarm = Alarm()
         alarm.add("action", "DISPLAY")
@@ -335,7 +335,7 @@ def set_reminders(event: Component, minutes: Iterable[int]) -> None:
 def set_attendees(event: Component, attendees: Iterable[Attendee], organizer: str, notify: bool) -> None:
     """Those already invited keep their answers."""
     wanted = list(attendees)
-    known = {address_of(each).lower(): each for each in _listed(event)}
+    known = {address_of(attendee).lower(): attendee for attendee in _listed(event)}
     event.pop("ATTENDEE", None)
     if not wanted:
         event.pop("ORGANIZER", None)
@@ -350,15 +350,17 @@ def set_attendees(event: Component, attendees: Iterable[Attendee], organizer: st
 def set_response(event: Component, addresses: Iterable[str], response: str) -> bool:
     """Answer an invitation; false if the user is not invited."""
     own = {address.lower() for address in addresses}
-    mine = [each for each in _listed(event) if address_of(each).lower() in own]
-    for each in mine:
-        each.params["PARTSTAT"] = vText(response.upper())
-        each.params.pop("RSVP", None)
+    mine = [attendee for attendee in _listed(event) if address_of(attendee).lower() in own]
+    for attendee in mine:
+        attendee.params["PARTSTAT"] = vText(response.upper())
+        attendee.params.pop("RSVP", None)
     return bool(mine)
 
 
 def same_attendees(one: Component, other: Component) -> bool:
-    return {each.address for each in attendees_of(one)} == {each.address for each in attendees_of(other)}
+    return {attendee.address for attendee in attendees_of(one)} == {
+        attendee.address for attendee in attendees_of(other)
+    }
 
 
 def _listed(event: Component) -> list[Any]:
@@ -384,3 +386,44 @@ def _now() -> datetime:
 
 # Names of zones are looked up here again, by `zones`.
 warnings.filterwarnings("ignore", category=GloballyUniqueTZIDGuessed)
+
+
+def busy_request(organizer: str, addresses: Iterable[str], window: Window) -> bytes:
+    """The question when others are busy (iTIP)."""
+    question = FreeBusy()
+    question.add("uid", new_uid())
+    question.add("dtstamp", datetime.now(UTC))
+    question.add("dtstart", window.start.astimezone(UTC))
+    question.add("dtend", window.end.astimezone(UTC))
+    question.add("organizer", vCalAddress(f"mailto:{organizer}"))
+    for address in addresses:
+        question.add("attendee", vCalAddress(f"mailto:{address}"))
+    calendar = Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    calendar.add("method", "REQUEST")
+    calendar.add_component(question)
+    data: bytes = calendar.to_ical()
+    return data
+
+
+def busy_periods(data: str) -> list[Busy] | str:
+    """The answer, or why there is none."""
+    try:
+        answers = read_calendar(data).walk("VFREEBUSY")
+    except ValueError:
+        return "The server's answer cannot be read."
+    if not answers or any(answer.errors for answer in answers):
+        return "The server's answer is not complete."
+    found: list[Busy] = []
+    for answer in answers:
+        given = answer.get("FREEBUSY", [])
+        for prop in given if isinstance(given, list) else [given]:
+            if str(prop.params.get("FBTYPE", "BUSY")).upper() != "FREE":
+                found.extend(_period(prop))
+    return found
+
+
+def _period(prop: Any) -> list[Busy]:
+    start, end = prop.dt if isinstance(prop.dt, tuple) else (prop.start, prop.end)
+    return [Busy(start, end if isinstance(end, datetime) else start + end)]

@@ -92,7 +92,7 @@ def read_duration(given: str | int | None) -> timedelta | None:
         return _positive(timedelta(minutes=int(text)), text)
     found = _ISO_DURATION.fullmatch(text.upper())
     if found and len(text) > 2:
-        weeks, days, hours, minutes, seconds = (int(each or 0) for each in found.groups())
+        weeks, days, hours, minutes, seconds = (int(number or 0) for number in found.groups())
         length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return _positive(length, text)
     clock = _TIME.fullmatch(text)
@@ -177,6 +177,6 @@ def checked_reminders(minutes: list[int] | None) -> tuple[int, ...] | None:
     """Minutes before the start; raises `ToolFailure`."""
     if minutes is None:
         return None
-    if len(minutes) > 5 or any(not 0 <= each <= 40320 for each in minutes):
+    if len(minutes) > 5 or any(not 0 <= reminder <= 40320 for reminder in minutes):
         raise ToolFailure("Reminders are up to 5 numbers of minutes, each at most 40320 (four weeks).")
     return tuple(sorted(set(minutes)))

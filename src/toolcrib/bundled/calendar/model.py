@@ -63,7 +63,7 @@ class Event:
     attendees: tuple[Attendee, ...] = ()
     organizer: str = ""
     mine: bool = True
-    """The user organizes it, or no one does."""
+    """The user organizes it, or it has no organizer."""
     status: str = "confirmed"
     transparent: bool = False
     """It does not make the user busy."""

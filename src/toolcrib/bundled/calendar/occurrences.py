@@ -58,9 +58,11 @@ class Expansion:
 
     def within(self, window: Window) -> list[Occurrence]:
         """The occurrences that touch the window, in the order of their start."""
-        found = [each for series in self._series.values() for each in self._of_series(series, window)]
-        found = [each for each in found if not _is_cancelled(each.component)]
-        found.sort(key=lambda each: window.placed(each.start))
+        found = [
+            occurrence for series in self._series.values() for occurrence in self._of_series(series, window)
+        ]
+        found = [occurrence for occurrence in found if not _is_cancelled(occurrence.component)]
+        found.sort(key=lambda occurrence: window.placed(occurrence.start))
         if len(found) > MAX_OCCURRENCES:
             self.remarks.append(f"only the first {MAX_OCCURRENCES} occurrences are shown")
         return found[:MAX_OCCURRENCES]
@@ -109,8 +111,8 @@ class Expansion:
             return
         start, end = times
         length = wall(end) - wall(start)
-        excluded = _Excluded([each for each, _ in moments(master, "EXDATE", self.zones)], start)
-        added = {_on_clock_of(start, each): last for each, last in moments(master, "RDATE", self.zones)}
+        excluded = _Excluded([moment for moment, _ in moments(master, "EXDATE", self.zones)], start)
+        added = {_on_clock_of(start, added): last for added, last in moments(master, "RDATE", self.zones)}
         last = _wall_end(window, start)
         for day in sorted({wall(start), *self._rule_dates(master, start, last), *added}):
             original = like(start, day)
@@ -131,9 +133,11 @@ class _Excluded:
 
     def __init__(self, given: list[Moment], start: Moment) -> None:
         timed = isinstance(start, datetime)
-        self._keys = {occurrence_key(each) for each in given}
-        self._walls = {wall(each) for each in given if isinstance(each, datetime) and each.tzinfo is None}
-        self._days = {wall(each).date() for each in given if not (timed and isinstance(each, datetime))}
+        self._keys = {occurrence_key(moment) for moment in given}
+        self._walls = {
+            wall(moment) for moment in given if isinstance(moment, datetime) and moment.tzinfo is None
+        }
+        self._days = {wall(moment).date() for moment in given if not (timed and isinstance(moment, datetime))}
 
     def __contains__(self, original: Moment) -> bool:
         return (

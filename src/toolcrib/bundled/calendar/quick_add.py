@@ -29,6 +29,7 @@ from toolcrib.serverkit.time_phrases import (
     LENGTH,
     MOMENT,
     PART,
+    PARTS,
     TIME,
     TO,
     Clock,
@@ -66,17 +67,23 @@ _NUMBERED = (
 )
 """Numbers that belong to a title."""
 _WRAPPED = re.compile(r"^[^\w#]+|[^\w%]+$")
-_PARTS = {
-    "morning": (time(0), time(11, 59)),
-    "afternoon": (time(12), time(18, 59)),
-    "evening": (time(16), time(23, 59)),
-    "night": (time(18), time(23, 59)),
-}
 _EVENING = re.compile(
     r"\b(?:dinner|supper|drinks|party|concert|movie|cinema|film|theat(?:re|er)|opera|gig|pub|beers?|show)\b",
     re.I,
 )
 _EARLY = re.compile(r"\b(?:breakfast|wake|jog|run)\b", re.I)
+
+
+_DAY, _CLOCK, _FROM = mark_of(DAY), rf"(?:\bat\s+)?{mark_of(TIME)}", r"(?:\bfrom\s+)?"
+_SHAPES = (
+    (rf"{_FROM}{_DAY}[\s,]*{_CLOCK}{TO}{_DAY}[\s,]*{_CLOCK}", ("day", "clock", "last_day", "last_clock")),
+    (rf"{_FROM}{_DAY}{TO}{_DAY}", ("day", "last_day")),
+    (rf"{_FROM}{_CLOCK}{TO}{_CLOCK}", ("clock", "last_clock")),
+    (_CLOCK, ("clock",)),
+    (_DAY, ("day",)),
+    (mark_of(MOMENT), ("moment",)),
+)
+"""Marks that belong together and what they say of an event, the longest first; each is said once."""
 
 
 @dataclass
@@ -147,25 +154,16 @@ def _mark(phrase: Phrase, now: datetime) -> None:
 
 
 def _read(phrase: Phrase) -> _Reading:
-    """Use the marks by the way they stand together; what is left over is not understood."""
-    day, clock = mark_of(DAY), rf"(?:\bat\s+)?{mark_of(TIME)}"
+    """Use the marks by their order; those left over are not understood."""
     reading = _Reading()
     reading.repetition, reading.day = take_repetition(phrase)
     reading.said_start = reading.day is not None
-    if reading.repetition is None:
-        if used := phrase.use(rf"(?:\bfrom\s+)?{day}[\s,]*{clock}{TO}{day}[\s,]*{clock}"):
-            reading.day, reading.clock, reading.last_day, reading.last_clock = used
-            reading.through = True
-        elif used := phrase.use(rf"(?:\bfrom\s+)?{day}{TO}{day}"):
-            reading.day, reading.last_day = used
-    if reading.last_clock is None and (used := phrase.use(rf"(?:\bfrom\s+)?{clock}{TO}{clock}")):
-        reading.clock, reading.last_clock = used
-    if reading.clock is None and (used := phrase.use(clock)):
-        reading.clock = used[0]
-    if reading.day is None and (used := phrase.use(day)):
-        reading.day = used[0]
-    if used := phrase.use(mark_of(MOMENT)):
-        reading.moment = used[0]
+    for pattern, names in _SHAPES:
+        taken = any(getattr(reading, name) for name in names) or (reading.repetition and "last_day" in names)
+        if not taken and (used := phrase.use(pattern)):
+            for name, found in zip(names, used, strict=True):
+                setattr(reading, name, found)
+            reading.through |= len(names) == 4
     if used := phrase.use(mark_of(LENGTH)):
         reading.length = used[0].value.exact
     reading.all_day = phrase.use(mark_of(ALL_DAY)) is not None
@@ -186,22 +184,15 @@ def _read_part(phrase: Phrase, reading: _Reading) -> None:
 
 
 def _check_unused(phrase: Phrase, reading: _Reading) -> None:
-    for kind, name in (
-        (DAY, "day"),
-        (TIME, "time"),
-        (MOMENT, "time"),
-        (LENGTH, "duration"),
-        (ALL_DAY, "day"),
-    ):
+    names = {DAY: "day", TIME: "time", MOMENT: "time", LENGTH: "duration", ALL_DAY: "day"}
+    for kind, name in names.items():
         if phrase.left(kind):
             raise ToolFailure(
                 f"The text names more than one {name}.",
                 "Say it with one, or use create_event with exact times.",
             )
-    times = [reading.clock, reading.moment, reading.all_day or None]
-    if sum(each is not None for each in times) > 1 or (
-        reading.moment and (reading.day or reading.repetition)
-    ):
+    times = sum(map(bool, (reading.clock, reading.moment, reading.all_day)))
+    if times > 1 or (reading.moment and (reading.day or reading.repetition)):
         raise ToolFailure("The text names more than one time.", "Say it with one, or use create_event.")
 
 
@@ -210,8 +201,8 @@ def _check_words(phrase: Phrase, reading: _Reading, blank: NewEvent, now: dateti
     day = reading.day.words if reading.day else "repeats" if reading.repetition else ""
     has_time = reading.clock is not None or reading.moment is not None
     rest = phrase.text
-    if has_time:
-        rest = re.sub(rf"\b{reading.part}s?\b", "x", rest, flags=re.IGNORECASE) if reading.part else rest
+    if has_time and reading.part:
+        rest = re.sub(rf"\b{reading.part}s?\b", "x", rest, flags=re.IGNORECASE)
     unknown = words_about_time(rest, day=day, has_time=has_time, year=now.year)
     if unknown:
         words = ", ".join(f"'{word}'" for word in dict.fromkeys(unknown))
@@ -248,7 +239,7 @@ def call_text(new: NewEvent, now: datetime, start: str = "") -> str:
     if isinstance(new.start, datetime) and new.start.tzinfo != now.tzinfo:
         given["time_zone"] = zone_name(new.start.tzinfo)
     given |= {"location": new.location, "recurrence": "; ".join(new.rules)}
-    given["attendees"] = [str(each) for each in new.attendees]
+    given["attendees"] = [str(attendee) for attendee in new.attendees]
     return f"create_event({', '.join(f'{name}={_quoted(value)}' for name, value in given.items() if value)})"
 
 
@@ -263,12 +254,7 @@ def _written(moment: Moment) -> str:
 def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
     if reading.part and reading.clock is None and reading.moment is None:
         raise ToolFailure("The text does not say at what time.", f"Add it, such as '{reading.part} at 8'.")
-    if (
-        reading.day is None
-        and reading.clock is None
-        and reading.moment is None
-        and reading.repetition is None
-    ):
+    if not (reading.day or reading.clock or reading.moment or reading.repetition):
         raise ToolFailure(
             "The text does not say when.",
             "Add a day or a time, such as 'Friday 12:30' or 'tomorrow at noon'.",
@@ -281,7 +267,9 @@ def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
     if reading.repetition is None:
         return new
     readings = [
-        _repeated(new, each, reading) for each in (reading.repetition, reading.repetition.other) if each
+        _repeated(new, repetition, reading)
+        for repetition in (reading.repetition, reading.repetition.other)
+        if repetition
     ]
     if reading.repetition.adjective and reading.day is not None and not reading.said_start:
         readings.append(replace(new, title=f"{reading.repetition.adjective} {new.title}"))
@@ -291,7 +279,7 @@ def _event(reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
 
 
 def _two_readings(what: str, events: list[NewEvent], now: datetime) -> ToolFailure:
-    calls = " or ".join(call_text(each, now) for each in events)
+    calls = " or ".join(call_text(event, now) for event in events)
     return ToolFailure(f"{what} can mean two things. No event was created.", f"Call {calls}.")
 
 
@@ -418,8 +406,8 @@ def _time_of(reading: _Reading, title: str) -> time:
     clock: Clock = reading.clock.value
     choices = clock.candidates
     if reading.part:
-        first, last = _PARTS[reading.part]
-        fitting = [each for each in choices if first <= each <= last]
+        first, last = PARTS[reading.part]
+        fitting = [choice for choice in choices if first <= choice <= last]
         if len(fitting) != 1:
             raise ToolFailure(
                 f"{clock.hour}:{clock.minute:02} is not a time of the {reading.part}.", "Name the exact time."
@@ -459,8 +447,8 @@ def _end(reading: _Reading, start: datetime) -> datetime:
         if end <= start:
             raise ToolFailure("The event ends before it starts.", "Correct the times.")
         return end
-    ends = [datetime.combine(start.date(), each, zone) for each in clock.candidates]
-    end = min(each if each > start else each + timedelta(days=1) for each in ends)
+    ends = [datetime.combine(start.date(), at, zone) for at in clock.candidates]
+    end = min(end if end > start else end + timedelta(days=1) for end in ends)
     if end.date() > start.date() and end - start > LONGEST_NIGHT:
         raise ToolFailure(
             "The event ends before it starts.", "Correct the times, or name the day of its end."

@@ -53,12 +53,12 @@ class StoredSeries:
 
     @property
     def master(self) -> Component | None:
-        return next((each for each in self._events() if "RECURRENCE-ID" not in each), None)
+        return next((event for event in self._events() if "RECURRENCE-ID" not in event), None)
 
     @property
     def is_empty(self) -> bool:
         """Whether no occurrence is left."""
-        if any("RECURRENCE-ID" in each for each in self._events()):
+        if any("RECURRENCE-ID" in event for event in self._events()):
             return False
         master = self.master
         if master is None:
@@ -78,7 +78,7 @@ class StoredSeries:
         return Window(first, first + timedelta(days=366 * 30))
 
     def _events(self) -> list[Component]:
-        return [each for each in self.calendar.subcomponents if each.name == "VEVENT"]
+        return [component for component in self.calendar.subcomponents if component.name == "VEVENT"]
 
     def override(self, key: str) -> Component | None:
         """The component that replaces an occurrence."""
@@ -206,7 +206,7 @@ class StoredSeries:
         )
         keeps_kind = isinstance(first, datetime) == isinstance(start, datetime)
         dates = {
-            name: [each for each, _ in moments(master, name, self._zones)] for name in ("EXDATE", "RDATE")
+            name: [moment for moment, _ in moments(master, name, self._zones)] for name in ("EXDATE", "RDATE")
         }
         overrides = [(event, self._zones.moment(event["RECURRENCE-ID"])) for event in self._overrides()]
         set_moment(master, "DTSTART", new_start)
@@ -219,7 +219,7 @@ class StoredSeries:
 
         for name, given in dates.items():
             if name in master:
-                set_moments(master, name, [moved(each) for each in given])
+                set_moments(master, name, [moved(moment) for moment in given])
         for event, original in overrides:
             if original is not None and keeps_kind:
                 self._move_override(event, original, moved)
@@ -251,7 +251,7 @@ class StoredSeries:
         set_moment(event, "RECURRENCE-ID", moved(original))
 
     def _overrides(self) -> list[Component]:
-        return [each for each in self._events() if "RECURRENCE-ID" in each]
+        return [event for event in self._events() if "RECURRENCE-ID" in event]
 
     def _drop_strays(self, master: Component) -> None:
         """Overrides of occurrences that the series no longer has."""
@@ -274,7 +274,7 @@ class StoredSeries:
             self.calendar.subcomponents.remove(event)
         master = self.master
         if master is not None:
-            known = [each for each, _ in moments(master, "EXDATE", self._zones)]
+            known = [moment for moment, _ in moments(master, "EXDATE", self._zones)]
             set_moments(master, "EXDATE", [*known, self._on_clock(original)])
             raise_sequence(master)
 
@@ -323,7 +323,7 @@ class StoredSeries:
 
     def _keep_dates(self, master: Component, wanted: Callable[[Moment], bool]) -> None:
         for name in ("EXDATE", "RDATE"):
-            kept = [each for each, _ in moments(master, name, self._zones) if wanted(each)]
+            kept = [moment for moment, _ in moments(master, name, self._zones) if wanted(moment)]
             if name in master:
                 set_moments(master, name, kept)
         for event in self._overrides():

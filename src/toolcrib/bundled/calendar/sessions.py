@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Protocol, cast
+from typing import Protocol
 
 from toolcrib.accounts import Account, AccountStore, choose
 from toolcrib.bundled.calendar.identifiers import EventRef
@@ -65,18 +65,10 @@ class Calendars(Protocol):
 
 
 class CalendarProvider(Protocol):
-    def open_calendars(
-        self, store: AccountStore, account: Account, zone: tzinfo
-    ) -> AbstractAsyncContextManager[Calendars]:
-        """Connect. Times without a zone are in `zone`."""
+    """`Provider` of a provider's module: made once for a server, so that it may remember what it found."""
 
-
-def open_calendars(
-    store: AccountStore, account: Account, zone: tzinfo
-) -> AbstractAsyncContextManager[Calendars]:
-    """Connect to the calendars of an account."""
-    module = importlib.import_module(f"toolcrib.bundled.calendar.{account.provider}")
-    return cast("CalendarProvider", module).open_calendars(store, account, zone)
+    def open(self, account: Account, zone: tzinfo) -> AbstractAsyncContextManager[Calendars]:
+        """Connect to the calendars of an account. Times without a zone are in `zone`."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +93,11 @@ class CalendarSession:
     async def calendar(self, name: str | None, *, for_change: bool = False) -> CalendarInfo:
         """The calendar with this id or name, or the default one; raises `ToolFailure`."""
         known = await self.calendars.calendars()
-        found = _named(known, name) if name else next((each for each in known if each.primary), None)
+        found = (
+            _named(known, name) if name else next((calendar for calendar in known if calendar.primary), None)
+        )
         if found is None:
-            choices = ", ".join(each.name for each in known) or "none"
+            choices = ", ".join(calendar.name for calendar in known) or "none"
             what = f"No calendar is called {name[:60]!r}." if name else "There is no default calendar."
             raise ToolFailure(what, f"Calendars of this account: {choices}.")
         if for_change and not found.writable:
@@ -123,31 +117,41 @@ class CalendarSession:
 
         found = await asyncio.gather(*map(read, chosen))
         return Listing(
-            [event for each in found for event in each.events],
-            [remark for each in found for remark in each.remarks],
+            [event for listing in found for event in listing.events],
+            [remark for listing in found for remark in listing.remarks],
         )
 
 
-@asynccontextmanager
-async def open_session(
-    store: AccountStore,
-    account: str | None,
-    time_zone: str,
-    context: ToolContext | None = None,
-    asked_at: datetime | None = None,
-) -> AsyncIterator[CalendarSession]:
-    """Choose the account and connect; installs what the calendar needs on first use."""
-    chosen = await asyncio.to_thread(choose, store, "calendar", account)
-    await ensure(EXTRA, context)
-    # A thread, because the first import takes a third of a second.
-    await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{chosen.provider}")
-    zone = local_zone(time_zone)
-    now = (asked_at or datetime.now(zone)).astimezone(zone).replace(microsecond=0)
-    async with open_calendars(store, chosen, zone) as calendars:
-        yield CalendarSession(chosen, calendars, zone, now)
+class CalendarAccounts:
+    """Opens the calendars of the accounts of a home."""
+
+    def __init__(self, store: AccountStore, time_zone: str = "") -> None:
+        self._store = store
+        self._time_zone = time_zone
+        self._providers: dict[str, CalendarProvider] = {}
+
+    @asynccontextmanager
+    async def open(
+        self, name: str | None, context: ToolContext | None = None, asked_at: datetime | None = None
+    ) -> AsyncIterator[CalendarSession]:
+        """Choose the account and connect; installs what the calendar needs on first use."""
+        account = await asyncio.to_thread(choose, self._store, "calendar", name)
+        await ensure(EXTRA, context)
+        zone = local_zone(self._time_zone)
+        now = (asked_at or datetime.now(zone)).astimezone(zone).replace(microsecond=0)
+        provider = await self._provider(account.provider)
+        async with provider.open(account, zone) as calendars:
+            yield CalendarSession(account, calendars, zone, now)
+
+    async def _provider(self, name: str) -> CalendarProvider:
+        if name not in self._providers:
+            # A thread, because the first import takes a third of a second.
+            module = await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{name}")
+            self._providers.setdefault(name, module.Provider(self._store))
+        return self._providers[name]
 
 
 def _named(known: list[CalendarInfo], name: str) -> CalendarInfo | None:
-    exact = [each for each in known if each.id == name or each.name == name]
-    alike = [each for each in known if each.name.casefold() == name.strip().casefold()]
+    exact = [calendar for calendar in known if calendar.id == name or calendar.name == name]
+    alike = [calendar for calendar in known if calendar.name.casefold() == name.strip().casefold()]
     return next(iter(exact or alike), None)

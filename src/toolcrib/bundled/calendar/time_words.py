@@ -32,26 +32,14 @@ _RELATIVE = re.compile(
     r"|^(?:in|the|some) (?:latest|earliest|point|winter|spring|summer|autumn|fall) (?:$|[\ue000-\ue007])"
 )
 """`after lunch`, `first and third`, `at the latest`."""
-_LONG_NAMES = [each for each in (*WEEKDAYS, *MONTHS) if len(each) > 5]
+_LONG_NAMES = [name for name in (*WEEKDAYS, *MONTHS) if len(name) > 5]
 _LONG_NAMES += ["tomorrow", "tonight", "morning", "afternoon", "evening", "midnight", "weekly", "monthly"]
 _NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
 _PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
 _TENS = {
-    *NUMBERS,
-    *[
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-    ],
-}
+    *NUMBERS, "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+}  # fmt: skip
 _NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
 
 
@@ -72,7 +60,7 @@ def _is_in(word: str, name: str = "") -> bool:
 
 def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[str]:
     """The words that cannot be part of a title; `day` has the words of the day that was understood."""
-    tokens = [each for each in _TOKEN.findall(text) if not re.fullmatch(r"[-–—.,;:!?()\[\]]+", each)]
+    tokens = [token for token in _TOKEN.findall(text) if not re.fullmatch(r"[-–—.,;:!?()\[\]]+", token)]
     marks = [_MARK.match(token) is not None for token in tokens]
     found: list[str] = []
     for at, token in enumerate(tokens):
@@ -96,14 +84,16 @@ def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[
 
 
 def _says_time(word: str, ahead: bool, beside: bool, day: str) -> bool:
-    if any(each.isalpha() and not unicodedata.name(each, "").startswith("LATIN") for each in word):
+    if any(letter.isalpha() and not unicodedata.name(letter, "").startswith("LATIN") for letter in word):
         return True  # another script: its words are not known here
     if _DAY_LETTERS.fullmatch(word) or ("/" in word and find_zone(word) is not None):
         return True
     plain = _plain(word)
     pieces = {word.casefold(), plain, *re.split(r"[-/.’'&+\d]", plain)}
     if any(
-        _is_in(each) or (_is_in(each, "holidays") and not re.search(r"\d", day)) for each in pieces if each
+        _is_in(piece) or (_is_in(piece, "holidays") and not re.search(r"\d", day))
+        for piece in pieces
+        if piece
     ):
         return True
     if _is_in(plain, "zones") and (beside or word.isupper()):
@@ -128,11 +118,11 @@ def _is_foreign(token: str, after: list[str], beside: bool) -> bool:
 def _plain(word: str) -> str:
     """In small letters and without accents."""
     letters = unicodedata.normalize("NFKD", word.casefold().translate(_PLAIN_LETTERS))
-    return "".join(each for each in letters if not unicodedata.combining(each))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _is_time_number(word: str, inside: bool, beside: bool, has_day: bool, has_time: bool, year: int) -> bool:
-    if all(each in _TENS for each in word.lower().split("-")):
+    if all(part in _TENS for part in word.lower().split("-")):
         return not (inside and has_time)
     if not re.search(r"\d", word) or word[0] in "$€£" or word[-1] in "%€£":
         return False

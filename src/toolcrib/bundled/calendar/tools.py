@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from toolcrib.accounts import AccountStore
 from toolcrib.bundled.calendar.changes import ChangeTools
 from toolcrib.bundled.calendar.inputs import checked_window, read_people, read_time, read_window
 from toolcrib.bundled.calendar.model import Busy, CalendarInfo, Event, Listing, Window, instant, terms
@@ -28,7 +27,7 @@ from toolcrib.bundled.calendar.results import (
     shown,
     time_text,
 )
-from toolcrib.bundled.calendar.sessions import CalendarSession, open_session
+from toolcrib.bundled.calendar.sessions import CalendarAccounts, CalendarSession
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.server import ToolServer
@@ -64,7 +63,9 @@ async def busy_of(
     found: dict[str, BusyTimes] = {}
     if calendars or not addresses:
         chosen = await _chosen(session, calendars)
-        found.update(zip([each.name for each in chosen], await _own(session, chosen, window), strict=True))
+        found.update(
+            zip([calendar.name for calendar in chosen], await _own(session, chosen, window), strict=True)
+        )
     if addresses:
         others = await session.calendars.busy(addresses, window)
         found.update({who: _merged(others.get(who, "There was no answer."), window) for who in addresses})
@@ -117,7 +118,7 @@ def merge(spans: Iterable[Busy], window: Window) -> list[Busy]:
 
 def _placed(span: Busy, window: Window) -> tuple[datetime, datetime]:
     start, end = (
-        instant(each, window.start).astimezone(window.start.tzinfo) for each in (span.start, span.end)
+        instant(moment, window.start).astimezone(window.start.tzinfo) for moment in (span.start, span.end)
     )
     return max(start, window.start), min(end, window.end)
 
@@ -137,14 +138,13 @@ def free_between(busy: Iterable[Busy], window: Window) -> list[Busy]:
 class CalendarTools:
     """The tools over the accounts of a home."""
 
-    def __init__(self, store: AccountStore, time_zone: str = "") -> None:
-        self._store = store
-        self._time_zone = time_zone
+    def __init__(self, accounts: CalendarAccounts) -> None:
+        self._accounts = accounts
 
     def offer(self, server: ToolServer) -> None:
         server.tool(title="Get events", **_READS)(self.get_events)
         server.tool(title="Search events", **_READS)(self.search_events)
-        ChangeTools(self._store, self._time_zone).offer(server)
+        ChangeTools(self._accounts).offer(server)
         server.tool(title="Get free and busy times", **_READS)(self.get_free_busy)
         server.tool(title="List calendars", **_READS)(self.list_calendars)
 
@@ -159,7 +159,7 @@ class CalendarTools:
         page: int = 1,
         account: str | None = None,
     ) -> EventsResult:
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._accounts.open(account, context) as session:
             window = read_window(days, start, end, session.now)
             listing = await session.listed(calendar, window)
             return _page(session, listing, window, max_results, page)
@@ -177,7 +177,7 @@ class CalendarTools:
     ) -> EventsResult:
         if not terms(query):
             raise ToolFailure("The query is empty.", "Give a word to search for, or use get_events.")
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._accounts.open(account, context) as session:
             window = _searched(start, end, session)
             listing = await session.listed(calendar, window, query)
             return _page(session, listing, window, max_results, page)
@@ -192,24 +192,24 @@ class CalendarTools:
         account: str | None = None,
     ) -> FreeBusyResult:
         people = read_people(attendees) or ()
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._accounts.open(account, context) as session:
             window = read_window(None, start, end, session.now)
-            found = await busy_of(session, calendars, [each.address for each in people], window)
+            found = await busy_of(session, calendars, [person.address for person in people], window)
             return _free_busy(session, window, found)
 
     async def list_calendars(self, context: ToolContext, account: str | None = None) -> CalendarsResult:
-        async with open_session(self._store, account, self._time_zone, context) as session:
+        async with self._accounts.open(account, context) as session:
             found = await session.calendars.calendars()
         listed = [
             CalendarResult(
-                id=each.id,
-                name=each.name,
-                default=each.primary,
-                writable=each.writable,
-                time_zone=each.time_zone,
-                description=each.description[:200],
+                id=calendar.id,
+                name=calendar.name,
+                default=calendar.primary,
+                writable=calendar.writable,
+                time_zone=calendar.time_zone,
+                description=calendar.description[:200],
             )
-            for each in found
+            for calendar in found
         ]
         return shown(calendars_text(found), CalendarsResult(account=session.account.name, calendars=listed))
 
@@ -254,13 +254,13 @@ def _page(
 
 def _free_busy(session: CalendarSession, window: Window, found: dict[str, BusyTimes]) -> FreeBusyResult:
     busy = [
-        BusyResult(who=who, busy=[_time(span) for span in each.spans], problem=each.problem)
-        for who, each in found.items()
+        BusyResult(who=who, busy=[_time(span) for span in busy.spans], problem=busy.problem)
+        for who, busy in found.items()
     ]
-    unknown = [who for who, each in found.items() if each.problem]
-    known = any(each.answered for each in found.values())
-    free = free_between([span for each in found.values() for span in each.spans], window) if known else []
-    lines = [f"{who}: {_busy_text(each, session)}" for who, each in found.items()]
+    unknown = [who for who, busy in found.items() if busy.problem]
+    known = any(busy.answered for busy in found.values())
+    free = free_between([span for busy in found.values() for span in busy.spans], window) if known else []
+    lines = [f"{who}: {_busy_text(busy, session)}" for who, busy in found.items()]
     others = f" (as far as known; not known or not completely: {', '.join(unknown)})" if unknown else ""
     lines.append(f"Free{others}: {_spans(free, session)}" if known else "Free: not known")
     result = FreeBusyResult(
@@ -274,10 +274,10 @@ def _free_busy(session: CalendarSession, window: Window, found: dict[str, BusyTi
     return shown("\n".join(lines), result)
 
 
-def _busy_text(each: BusyTimes, session: CalendarSession) -> str:
-    if not each.answered:
-        return f"not known. {each.problem}"
-    return f"{_spans(each.spans, session)}{f' (not complete: {each.problem})' if each.problem else ''}"
+def _busy_text(busy: BusyTimes, session: CalendarSession) -> str:
+    if not busy.answered:
+        return f"not known. {busy.problem}"
+    return f"{_spans(busy.spans, session)}{f' (not complete: {busy.problem})' if busy.problem else ''}"
 
 
 def _time(span: Any) -> BusyTime:
@@ -287,7 +287,7 @@ def _time(span: Any) -> BusyTime:
 def _spans(spans: Any, session: CalendarSession) -> str:
     return (
         "; ".join(
-            f"{time_text(each.start, session.zone)} to {time_text(each.end, session.zone)}" for each in spans
+            f"{time_text(span.start, session.zone)} to {time_text(span.end, session.zone)}" for span in spans
         )
         or "nothing"
     )

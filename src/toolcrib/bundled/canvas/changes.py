@@ -60,7 +60,7 @@ async def _send(
 
 
 async def _confirm(api: RestClient, location: str) -> Any:
-    """Tell Canvas that the file arrived; only at its own address, because this needs the token."""
+    """Confirm to Canvas that the file arrived; only at its own address, because this needs the token."""
     base = api.service.base
     if not location.startswith(f"{base}/"):
         raise ToolFailure("Canvas names another server to confirm an upload.", "Upload it in a browser.")
@@ -109,7 +109,7 @@ class SubmissionTools:
             else:
                 contents = await asyncio.to_thread(self._read, files or ())
                 target = f"/courses/{place.id}/assignments/{raw['id']}/submissions/self/files"
-                submission["file_ids"] = [await upload(school.api, target, *each) for each in contents]
+                submission["file_ids"] = [await upload(school.api, target, *file) for file in contents]
             body: dict[str, Any] = {"submission": submission}
             if comment:
                 body["comment"] = {"text_comment": comment}
@@ -215,7 +215,7 @@ def _kind(text: str | None, url: str | None, files: Sequence[str] | None) -> str
 def _as_html(text: str) -> str:
     """Canvas stores text entries as HTML."""
     paragraphs = html.escape(text.strip()).split("\n\n")
-    return "".join(f"<p>{each.replace(chr(10), '<br>')}</p>" for each in paragraphs)
+    return "".join(f"<p>{paragraph.replace(chr(10), '<br>')}</p>" for paragraph in paragraphs)
 
 
 def _change(done: str, course: Course, assignment: dict[str, Any], made: Any) -> CanvasChange:

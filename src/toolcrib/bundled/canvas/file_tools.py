@@ -78,7 +78,7 @@ class CourseFileTools:
         async with self._schools.open(account) as school:
             path = f"/courses/{(await school.course(course)).id}/files" if course else "/users/self/files"
             items, onward = await school.part(path, params, limit, offset)
-        listed = [reading.to_file(each, self._schools.times) for each in items]
+        listed = [reading.to_file(item, self._schools.times) for item in items]
         return {"files": listed, "next_offset": onward}
 
     async def read_file(
@@ -126,13 +126,13 @@ async def _find(school: School, file: str, course: str | None) -> dict[str, Any]
         return raw
     path = f"/courses/{(await school.course(course)).id}/files" if course else "/users/self/files"
     found = await school.all(path, {"search_term": text} if len(text) > 2 else None)
-    exact = [each for each in found if text.casefold() == str(each.get("display_name")).casefold()]
+    exact = [item for item in found if text.casefold() == str(item.get("display_name")).casefold()]
     chosen = exact or found
     if len(chosen) == 1:
         return chosen[0]  # type: ignore[no-any-return]
     if not chosen:
         raise ToolFailure(f"There is no file called {text[:80]!r}.", "List the files to find its id.")
-    choices = ", ".join(f"{each.get('display_name')} ({each['id']})" for each in chosen[:10])
+    choices = ", ".join(f"{item.get('display_name')} ({item['id']})" for item in chosen[:10])
     raise ToolFailure(f"Several files match {text[:80]!r}.", f"Use the id: {choices}.")
 
 

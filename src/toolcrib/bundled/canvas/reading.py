@@ -47,9 +47,9 @@ def to_detail(raw: dict[str, Any], course: Course, times: Times, offset: int) ->
         "course_id": course.id,
         "opens": times.shown(raw.get("unlock_at")),
         "closes": times.shown(raw.get("lock_at")),
-        "submission_types": [str(each) for each in raw.get("submission_types") or []],
+        "submission_types": [str(kind) for kind in raw.get("submission_types") or []],
         "attempts": _attempts(raw),
-        "rubric": [_criterion(each) for each in _dicts(raw.get("rubric"))],
+        "rubric": [_criterion(criterion) for criterion in _dicts(raw.get("rubric"))],
         "text": text,
         "next_offset": onward,
     }
@@ -68,14 +68,22 @@ def to_submission(raw: dict[str, Any], times: Times) -> results.CanvasSubmission
         "attempt": int(raw.get("attempt") or 0),
         "text": cut(html_text(raw.get("body")) or str(raw.get("url") or "")),
         "files": [
-            f"{each.get('display_name')} (id {each.get('id')})" for each in _dicts(raw.get("attachments"))
+            f"{attachment.get('display_name')} (id {attachment.get('id')})"
+            for attachment in _dicts(raw.get("attachments"))
         ],
-        "comments": [_comment(each, times) for each in _dicts(raw.get("submission_comments"))],
+        "comments": [_comment(comment, times) for comment in _dicts(raw.get("submission_comments"))],
     }
 
 
 def to_grade(course: Course) -> results.CourseGrade:
-    found = next((each for each in _dicts(course.raw.get("enrollments")) if "student" in _role(each)), {})
+    found = next(
+        (
+            enrollment
+            for enrollment in _dicts(course.raw.get("enrollments"))
+            if "student" in _role(enrollment)
+        ),
+        {},
+    )
     return {
         "course": course.name,
         "course_id": course.id,
@@ -205,4 +213,4 @@ def _role(enrollment: dict[str, Any]) -> str:
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -86,7 +86,9 @@ class School:
         }
         found = await self.all("/courses", wanted)
         return [
-            Course(str(each["id"]), one_line(str(each["name"])), each) for each in found if each.get("name")
+            Course(str(course["id"]), one_line(str(course["name"])), course)
+            for course in found
+            if course.get("name")
         ]
 
     async def course(self, text: str) -> Course:
@@ -96,8 +98,8 @@ class School:
             raw = await self.api.get(f"/courses/{text}", {"include[]": ["term", "total_scores"]})
             return Course(str(raw["id"]), one_line(str(raw.get("name") or text)), raw)
         courses = await self.courses()
-        keys = [(each.name, str(each.raw.get("course_code") or "")) for each in courses]
-        at = _pick(text, keys, "course", [each.id for each in courses])
+        keys = [(course.name, str(course.raw.get("course_code") or "")) for course in courses]
+        at = _pick(text, keys, "course", [course.id for course in courses])
         return courses[at]
 
     async def assignment(self, course: Course, text: str, params: Params | None = None) -> dict[str, Any]:
@@ -105,8 +107,8 @@ class School:
         text = text.strip()
         if not (text.isascii() and text.isdigit()):
             found = await self.all(f"/courses/{course.id}/assignments")
-            names = [(str(each.get("name")),) for each in found]
-            text = str(found[_pick(text, names, "assignment", [str(each["id"]) for each in found])]["id"])
+            names = [(str(item.get("name")),) for item in found]
+            text = str(found[_pick(text, names, "assignment", [str(item["id"]) for item in found])]["id"])
         raw: dict[str, Any] = await self.api.get(f"/courses/{course.id}/assignments/{text}", params)
         return raw
 
@@ -139,5 +141,5 @@ def _pick(text: str, keys: Sequence[tuple[str, ...]], what: str, ids: Sequence[s
     if found:
         choices = ", ".join(f"{keys[at][0]} ({ids[at]})" for at in found[:MAX_CHOICES])
         raise ToolFailure(f"Several {what}s match {text!r}.", f"Use the id: {choices}.")
-    names = [name for each in keys for name in each if name]
+    names = [name for names in keys for name in names if name]
     raise ToolFailure(f"There is no {what} called {text!r}.", did_you_mean(text, names))

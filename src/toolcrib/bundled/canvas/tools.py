@@ -56,7 +56,7 @@ class CanvasTools:
         wanted: Params = {"enrollment_state": state} if state != "all" else {"enrollment_state": []}
         async with self._schools.open(account) as school:
             courses = await school.courses(wanted)
-        listed, onward = page([reading.to_course(each) for each in courses], limit, offset)
+        listed, onward = page([reading.to_course(course) for course in courses], limit, offset)
         return {"courses": listed, "next_offset": onward}
 
     async def list_assignments(
@@ -80,14 +80,14 @@ class CanvasTools:
             found = await school.course(course)
             path = f"/courses/{found.id}/assignments"
             if after or before:
-                due = [each for each in await school.all(path, params) if _is_due(each, after, before)]
+                due = [item for item in await school.all(path, params) if _is_due(item, after, before)]
                 items, onward = page(due, limit, offset)
             else:
                 items, onward = await school.part(path, params, limit, offset)
         return {
             "course": found.name,
             "course_id": found.id,
-            "assignments": [reading.to_assignment(each, times) for each in items],
+            "assignments": [reading.to_assignment(item, times) for item in items],
             "next_offset": onward,
         }
 
@@ -121,7 +121,7 @@ class CanvasTools:
         return {
             "course": found.name,
             "course_id": found.id,
-            "submissions": [reading.to_submission(each, self._schools.times) for each in items],
+            "submissions": [reading.to_submission(item, self._schools.times) for item in items],
             "next_offset": onward,
         }
 
@@ -129,11 +129,15 @@ class CanvasTools:
         async with self._schools.open(account) as school:
             if course is None:
                 courses = await school.courses({"enrollment_type": "student"})
-                return {"courses": [reading.to_grade(each) for each in courses], "assignments": []}
+                return {"courses": [reading.to_grade(course) for course in courses], "assignments": []}
             found = await school.course(course)
             params: Params = {"order_by": "due_at", "include[]": ["submission"]}
             work = await school.all(f"/courses/{found.id}/assignments", params)
-        graded = [reading.to_assignment_grade(each) for each in work if each.get("published", True)]
+        graded = [
+            reading.to_assignment_grade(assignment)
+            for assignment in work
+            if assignment.get("published", True)
+        ]
         return {"courses": [reading.to_grade(found)], "assignments": graded}
 
     async def list_announcements(
@@ -150,11 +154,11 @@ class CanvasTools:
         async with self._schools.open(account) as school:
             courses = [await school.course(course)] if course else await school.courses()
             items = await _by_course(school, "/announcements", params, courses)
-        items.sort(key=lambda each: str(each.get("posted_at")), reverse=True)
-        names = {f"course_{each.id}": each.name for each in courses}
+        items.sort(key=lambda announcement: str(announcement.get("posted_at")), reverse=True)
+        names = {f"course_{course.id}": course.name for course in courses}
         listed, onward = page(items, limit, offset)
         return {
-            "announcements": [reading.to_announcement(each, names, times) for each in listed],
+            "announcements": [reading.to_announcement(announcement, names, times) for announcement in listed],
             "next_offset": onward,
         }
 
@@ -177,14 +181,14 @@ class CanvasTools:
             items = await _by_course(school, "/calendar_events", {**params, "type": "event"}, courses)
             items += await _by_course(school, "/calendar_events", {**params, "type": "assignment"}, courses)
             items += await school.all("/calendar_events", {**params, "type": "event"})
-        items = list({str(each.get("id")): each for each in items if not each.get("hidden")}.values())
-        items.sort(key=lambda each: str(each.get("start_at")))
-        names = {f"course_{each.id}": each.name for each in courses}
+        items = list({str(event.get("id")): event for event in items if not event.get("hidden")}.values())
+        items.sort(key=lambda event: str(event.get("start_at")))
+        names = {f"course_{course.id}": course.name for course in courses}
         listed, onward = page(items, limit, offset)
         return {
             "start": times.shown(first),
             "end": times.shown(last),
-            "events": [reading.to_event(each, names, times) for each in listed],
+            "events": [reading.to_event(event, names, times) for event in listed],
             "next_offset": onward,
         }
 
@@ -194,16 +198,17 @@ class CanvasTools:
             missing = await school.all(
                 "/users/self/missing_submissions", {"filter[]": ["submittable"], "include[]": ["course"]}
             )
-            names = {each.id: each.name for each in await school.courses()}
-        tasks = [_task("to grade" if each.get("type") == "grading" else "to submit", each) for each in todo]
+            names = {course.id: course.name for course in await school.courses()}
+        tasks = [_task("to grade" if task.get("type") == "grading" else "to submit", task) for task in todo]
         tasks += [
-            _task("missing", {"assignment": each, "course_id": each.get("course_id")}) for each in missing
+            _task("missing", {"assignment": assignment, "course_id": assignment.get("course_id")})
+            for assignment in missing
         ]
-        seen = {(each["kind"] == "to grade", each["assignment_id"]): each for each in tasks}
-        listed = sorted(seen.values(), key=lambda each: each["due"] or "9999")
-        for each in listed:
-            each["course"] = names.get(each["course_id"], each["course_id"])
-            each["due"] = self._schools.times.shown(each["due"])
+        seen = {(task["kind"] == "to grade", task["assignment_id"]): task for task in tasks}
+        listed = sorted(seen.values(), key=lambda task: task["due"] or "9999")
+        for task in listed:
+            task["course"] = names.get(task["course_id"], task["course_id"])
+            task["due"] = self._schools.times.shown(task["due"])
         return {"tasks": listed}
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from toolcrib.bundled.desktop.backend import Problem
 from toolcrib.bundled.desktop.backends.x11.target import ACCESSIBLE, DisplayTarget
-from toolcrib.bundled.desktop.patience import wait_until
+from toolcrib.bundled.desktop.deadline import wait_until
 from toolcrib.config.paths import close_to_others, make_private
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolFailure

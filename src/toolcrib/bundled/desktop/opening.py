@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.patience import PatientTimeout
+from toolcrib.bundled.desktop.deadline import PatientTimeout
 from toolcrib.serverkit.context import ToolFailure
 
 FOCUS_PATIENCE = 1.0

@@ -1,12 +1,10 @@
-"""Which tools a profile offers; the modules of `tools` are the list of groups, each with its descriptions."""
+"""Which tools a profile offers; the modules of `operations` are the groups, each with its descriptions."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from pathlib import Path
 
-from toolcrib.bundled.desktop import operations, tools
+from toolcrib.bundled.desktop import operations
 from toolcrib.bundled.desktop.operations.table import groups
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.tools.offer import Offer
@@ -71,14 +69,10 @@ def offer_profile(server: ToolServer, session: DesktopSession, profile: str) -> 
     wanted = PROFILES[profile]
     server.at_close(session.close_parts)
     offer = Offer(server, wanted)
-    by_hand = {module.name for module in pkgutil.iter_modules(tools.__path__)}
-    for name in sorted({*by_hand, *groups()}):
-        for operation in groups().get(name, ()):
+    for group in groups().values():
+        for operation in group:
             offer_operation(offer, session, operation)
-        group = importlib.import_module(f"{tools.__name__}.{name}") if name in by_hand else operations
-        if hasattr(group, "offer_tools"):
-            group.offer_tools(server, session, wanted)
-    for folder in (*operations.__path__, *tools.__path__):
+    for folder in operations.__path__:
         for file in sorted(Path(folder).glob("*.toml")):
             describe(server, file, partial=wanted is not None)
     if PROFILES[profile] is not None:

@@ -16,10 +16,6 @@ def window_name(application: int | None, window: int) -> str:
     return f"{application_name(application)}/windows/{window}"
 
 
-def element_name(application: int, element: str) -> str:
-    return f"applications/{application}/elements/{element}"
-
-
 def application_of(name: str | None) -> str | None:
     """The application that a name mentions: an id or another name; None for all or none."""
     given = (name or "").strip()

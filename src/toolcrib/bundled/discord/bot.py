@@ -71,7 +71,7 @@ class Bot:
         if channel.kind not in ("forum", "media"):
             return channel
         inside = await self.directory.channels(channel.server) if channel.server else []
-        posts = [f"{each.name} ({each.id})" for each in inside if each.parent == channel.id]
+        posts = [f"{thread.name} ({thread.id})" for thread in inside if thread.parent == channel.id]
         listed = f"Its active posts: {', '.join(posts[:30])}." if posts else "It has no active posts."
         raise ToolFailure(f"{channel.shown} is a forum: its posts are threads of their own.", listed)
 
@@ -96,13 +96,13 @@ class Bot:
         self, raw: Sequence[dict[str, Any]], channel: DiscordChannel | None
     ) -> list[DiscordMessage]:
         """Messages with names in place of ids."""
-        names = await self._names([str(each.get("content") or "") for each in raw], channel)
-        return [to_message(each, names) for each in raw]
+        names = await self._names([str(message.get("content") or "") for message in raw], channel)
+        return [to_message(message, names) for message in raw]
 
     async def content_problem(self, raw: Sequence[dict[str, Any]]) -> str:
         """Why messages of others have no text; empty if they have."""
         own_id = await self.own_id() if raw else ""
-        hidden = any(hides_content(each, own_id) for each in raw)
+        hidden = any(hides_content(message, own_id) for message in raw)
         return NO_CONTENT if hidden and not await reads_content(self.api) else ""
 
     async def _names(self, texts: Sequence[str], channel: DiscordChannel | None) -> Names:
@@ -113,5 +113,5 @@ class Bot:
         if any(map(mentions_roles, texts)):
             roles = await self.directory.roles(server)
         if any(map(mentions_channels, texts)):
-            channels = {each.id: each.name for each in await self.directory.channels(server)}
+            channels = {channel.id: channel.name for channel in await self.directory.channels(server)}
         return Names(roles=roles, channels=channels)

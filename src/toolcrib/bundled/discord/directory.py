@@ -131,33 +131,35 @@ class Directory:
 
     async def _server(self, text: str) -> DiscordServer:
         servers = await self.servers()
-        found = [each for each in servers if text.strip() == each.id or _plain(text) == _plain(each.name)]
+        found = [
+            server for server in servers if text.strip() == server.id or _plain(text) == _plain(server.name)
+        ]
         if len(found) == 1:
             return found[0]
         if found:
-            choices = ", ".join(f"{each.name} ({each.id})" for each in found[:MAX_CHOICES])
+            choices = ", ".join(f"{server.name} ({server.id})" for server in found[:MAX_CHOICES])
             raise ToolFailure(f"Several servers are called {text!r}.", f"Use the id: {choices}.")
-        names = [each.name for each in servers]
+        names = [server.name for server in servers]
         raise ToolFailure(f"The bot is in no server called {text!r}.", did_you_mean(text, names))
 
     async def _channel_by_name(self, text: str) -> DiscordChannel:
         wanted, servers = _plain(text), await self.servers()
-        inside = [each for each in servers if wanted.startswith(f"{_plain(each.name)}/")]
+        inside = [server for server in servers if wanted.startswith(f"{_plain(server.name)}/")]
         known = [
             channel
             for server in (inside or servers[:MAX_SEARCHED])
             for channel in await self.channels(server)
             if channel.kind != "category"
         ]
-        found = [each for each in known if wanted in (_plain(each.name), _plain(each.written))]
+        found = [channel for channel in known if wanted in (_plain(channel.name), _plain(channel.written))]
         if len(found) == 1:
             return found[0]
         if found:
-            choices = ", ".join(f"{each.written} ({each.id})" for each in found[:MAX_CHOICES])
+            choices = ", ".join(f"{channel.written} ({channel.id})" for channel in found[:MAX_CHOICES])
             raise ToolFailure(
                 f"Several channels are called {text!r}.", f"Use server/channel or the id: {choices}."
             )
-        names = [each.written for each in known] + [each.name for each in known]
+        names = [channel.written for channel in known] + [channel.name for channel in known]
         hint = f"{did_you_mean(text, names)} An archived thread is found by its id."
         raise ToolFailure(f"The bot finds no channel called {text!r}.", hint)
 
@@ -166,7 +168,7 @@ class Directory:
             f"channel {identifier}", lambda: self._api.get(f"/channels/{identifier}", needs="View Channel")
         )
         servers = await self.servers()
-        server = next((each for each in servers if each.id == raw.get("guild_id")), None)
+        server = next((server for server in servers if server.id == raw.get("guild_id")), None)
         return _channel(raw, server)
 
     async def _fetch_servers(self) -> list[DiscordServer]:
@@ -174,7 +176,7 @@ class Directory:
         while len(found) < MAX_SERVERS:
             after = {"after": found[-1].id} if found else {}
             page = await self._api.get("/users/@me/guilds", {"limit": SERVER_PAGE, **after})
-            found += [DiscordServer(str(each["id"]), one_line(str(each["name"]))) for each in page]
+            found += [DiscordServer(str(server["id"]), one_line(str(server["name"]))) for server in page]
             if len(page) < SERVER_PAGE:
                 break
         return found
@@ -182,12 +184,12 @@ class Directory:
     async def _fetch_channels(self, server: DiscordServer) -> list[DiscordChannel]:
         channels = await self._api.get(f"/guilds/{server.id}/channels", needs="View Channels")
         active = await self._api.get(f"/guilds/{server.id}/threads/active", needs="View Channels")
-        ordered = sorted(channels, key=lambda each: (each.get("position", 0), int(each["id"])))
-        return [_channel(each, server) for each in [*ordered, *active.get("threads", [])]]
+        ordered = sorted(channels, key=lambda channel: (channel.get("position", 0), int(channel["id"])))
+        return [_channel(channel, server) for channel in [*ordered, *active.get("threads", [])]]
 
     async def _fetch_roles(self, server: DiscordServer) -> dict[str, str]:
         raw = await self._api.get(f"/guilds/{server.id}/roles")
-        return {str(each["id"]): str(each["name"]) for each in raw}
+        return {str(role["id"]): str(role["name"]) for role in raw}
 
 
 def channel_id(text: str) -> str | None:
@@ -211,7 +213,7 @@ def message_id(text: str) -> str:
 
 
 def _channel(raw: dict[str, Any], server: DiscordServer | None) -> DiscordChannel:
-    people = ", ".join(str(each.get("username")) for each in raw.get("recipients", []))
+    people = ", ".join(str(recipient.get("username")) for recipient in raw.get("recipients", []))
     return DiscordChannel(
         id=str(raw["id"]),
         name=one_line(str(raw.get("name") or people or raw["id"])),

@@ -21,7 +21,7 @@ _MARKUP = re.compile(
 
 @dataclass(frozen=True)
 class Names:
-    """What ids in a text stand for."""
+    """The names of the ids in a text."""
 
     users: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)

@@ -79,11 +79,11 @@ def to_message(raw: dict[str, Any], names: Names) -> DiscordMessage:
         message["edited"] = _time(raw["edited_timestamp"])
     if reply := _replied(raw, names):
         message["reply_to"] = reply
-    if attached := [_attachment(each) for each in _dicts(raw.get("attachments"))]:
+    if attached := [_attachment(attachment) for attachment in _dicts(raw.get("attachments"))]:
         message["attachments"] = attached
-    if embeds := [text for each in _dicts(raw.get("embeds")) if (text := _embed(each, names))]:
+    if embeds := [text for embed in _dicts(raw.get("embeds")) if (text := _embed(embed, names))]:
         message["embeds"] = embeds
-    if reactions := [_reaction(each) for each in _dicts(raw.get("reactions"))]:
+    if reactions := [_reaction(reaction) for reaction in _dicts(raw.get("reactions"))]:
         message["reactions"] = reactions
     if isinstance(raw.get("thread"), dict):
         message["thread"] = str(raw["thread"].get("id"))
@@ -106,7 +106,7 @@ def fitting(messages: Sequence[DiscordMessage]) -> int:
     """How many of the messages, from the first one, fit into one result; at least one."""
     total = 0
     for count, message in enumerate(messages):
-        total += len(message["text"]) + 100 + sum(len(each) for each in message.get("embeds", []))
+        total += len(message["text"]) + 100 + sum(len(embed) for embed in message.get("embeds", []))
         if total > MAX_TOTAL and count:
             return count
     return len(messages)
@@ -141,7 +141,7 @@ def _text(raw: dict[str, Any], names: Names) -> str:
         parts.append(f"(forwarded) {readable_text(forwarded, names)}")
     if poll := raw.get("poll"):
         parts.append(f"(poll) {_poll(poll)}")
-    stickers = [str(each.get("name")) for each in _dicts(raw.get("sticker_items"))]
+    stickers = [str(sticker.get("name")) for sticker in _dicts(raw.get("sticker_items"))]
     if stickers:
         parts.append(f"(sticker: {', '.join(stickers)})")
     parts += _component_texts(raw.get("components"), names)
@@ -149,7 +149,7 @@ def _text(raw: dict[str, Any], names: Names) -> str:
 
 
 def _with_mentioned(raw: dict[str, Any], names: Names) -> Names:
-    users = {str(each.get("id")): display_name(each) for each in _dicts(raw.get("mentions"))}
+    users = {str(user.get("id")): display_name(user) for user in _dicts(raw.get("mentions"))}
     return Names({**names.users, **users}, names.roles, names.channels)
 
 
@@ -175,7 +175,7 @@ def _attachment(raw: dict[str, Any]) -> DiscordAttachment:
 
 def _embed(raw: dict[str, Any], names: Names) -> str:
     author, footer = raw.get("author") or {}, raw.get("footer") or {}
-    fields = [f"{each.get('name')}: {each.get('value')}" for each in _dicts(raw.get("fields"))]
+    fields = [f"{field.get('name')}: {field.get('value')}" for field in _dicts(raw.get("fields"))]
     parts = [author.get("name"), raw.get("title"), raw.get("description"), *fields, footer.get("text")]
     text = " | ".join(str(part) for part in parts if part)
     link = f" {raw['url']}" if raw.get("url") else ""
@@ -190,7 +190,7 @@ def _reaction(raw: dict[str, Any]) -> str:
 
 def _poll(poll: dict[str, Any]) -> str:
     answers = [
-        str(((each.get("poll_media") or {}).get("text")) or "") for each in _dicts(poll.get("answers"))
+        str(((answer.get("poll_media") or {}).get("text")) or "") for answer in _dicts(poll.get("answers"))
     ]
     return f"{(poll.get('question') or {}).get('text', '')} [{' / '.join(answers)}]"
 
@@ -198,10 +198,10 @@ def _poll(poll: dict[str, Any]) -> str:
 def _component_texts(components: Any, names: Names, depth: int = 0) -> list[str]:
     """The texts of a message that is made of components instead of content."""
     found: list[str] = []
-    for each in _dicts(components) if depth < 4 else []:
-        if each.get("type") == 10:
-            found.append(readable_text(str(each.get("content", "")), names))
-        found += _component_texts(each.get("components"), names, depth + 1)
+    for component in _dicts(components) if depth < 4 else []:
+        if component.get("type") == 10:
+            found.append(readable_text(str(component.get("content", "")), names))
+        found += _component_texts(component.get("components"), names, depth + 1)
     return found
 
 
@@ -213,7 +213,7 @@ def _time(text: Any) -> str:
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _cut(text: str, longest: int) -> str:

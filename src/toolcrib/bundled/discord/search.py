@@ -71,8 +71,8 @@ async def _by_index(bot: Bot, wanted: Search, server: DiscordServer) -> SearchOu
         found += hits
         if len(hits) < PAGE:
             break
-    channels = {each.id: each for each in await bot.directory.channels(server)}
-    pairs = [(each, channels.get(str(each.get("channel_id")))) for each in found[: wanted.limit]]
+    channels = {channel.id: channel for channel in await bot.directory.channels(server)}
+    pairs = [(message, channels.get(str(message.get("channel_id")))) for message in found[: wanted.limit]]
     place = wanted.channel.shown if wanted.channel else server.name
     older = str(pairs[-1][0]["id"]) if pairs and total > len(pairs) else None
     return SearchOutcome(pairs, f"Discord's search found {total} in all of {place}.", older)
@@ -138,7 +138,7 @@ async def _channels(bot: Bot, server: DiscordServer | None) -> list[DiscordChann
     if server is None:
         raise ToolFailure("Where to search is missing.", "Give `server` or `channel`.")
     known = await bot.directory.channels(server)
-    return [each for each in known if each.kind in _READABLE][:MAX_CHANNELS]
+    return [channel for channel in known if channel.kind in _READABLE][:MAX_CHANNELS]
 
 
 async def _read(bot: Bot, channel: DiscordChannel, wanted: Search) -> tuple[list[dict[str, Any]], bool]:
@@ -148,7 +148,7 @@ async def _read(bot: Bot, channel: DiscordChannel, wanted: Search) -> tuple[list
     before, read = wanted.before, list[dict[str, Any]]()
     while len(read) < most:
         page = await bot.history(channel, 100, {"before": before} if before else {})
-        inside = [each for each in page if int(each["id"]) >= int(first)]
+        inside = [message for message in page if int(message["id"]) >= int(first)]
         read += inside
         if len(page) < 100 or len(inside) < len(page):
             return read, True

@@ -1,4 +1,4 @@
-"""What is sent: texts in parts that Discord accepts, and mentions that notify only whom the call names."""
+"""What is sent: texts in parts that Discord accepts, and mentions that notify only those named in it."""
 
 from __future__ import annotations
 
@@ -88,12 +88,14 @@ async def find_member(api: RestClient, server: DiscordServer, text: str) -> tupl
         return identifier[1], _member_name(member)
     name = text.strip().removeprefix("@")
     found = await api.get(f"/guilds/{server.id}/members/search", {"query": name, "limit": 20})
-    exact = [each for each in found if name.casefold() in _member_names(each)]
+    exact = [member for member in found if name.casefold() in _member_names(member)]
     if len(exact) == 1:
         return str(exact[0]["user"]["id"]), _member_name(exact[0])
     if not found:
         raise ToolFailure(f"{server.name} has no member or role called {name!r}.", "Use the id of the user.")
-    choices = ", ".join(f"{_member_name(each)} ({each['user']['id']})" for each in (exact or found)[:10])
+    choices = ", ".join(
+        f"{_member_name(member)} ({member['user']['id']})" for member in (exact or found)[:10]
+    )
     number = "Several members are" if exact else "No member or role is"
     raise ToolFailure(f"{number} called {name!r}.", f"Use the id of one of these: {choices}.")
 
@@ -138,7 +140,7 @@ def _forms(mentions: Mentions) -> list[tuple[str, str]]:
     """Longer names first, so that `@Ann` does not replace a part of `@Anna`."""
     users = [(name, f"<@{identifier}>") for identifier, name in mentions.users.items()]
     roles = [(name, f"<@&{identifier}>") for identifier, name in mentions.roles.items()]
-    return sorted([*users, *roles], key=lambda each: -len(each[0]))
+    return sorted([*users, *roles], key=lambda entry: -len(entry[0]))
 
 
 def _split_once(text: str) -> tuple[str, str]:
@@ -181,7 +183,7 @@ def _find_role(text: str, roles: dict[str, str]) -> str | None:
     if identifier:
         return identifier[1] if identifier[1] in roles else None
     name = text.strip().removeprefix("@").casefold()
-    found = [each for each, known in roles.items() if known.casefold() == name]
+    found = [role for role, known in roles.items() if known.casefold() == name]
     return found[0] if len(found) == 1 else None
 
 

@@ -49,7 +49,7 @@ class DiscordTools:
     async def list_servers(self, account: str | None = None) -> results.ServerList:
         async with self._bots.open(account) as bot:
             servers = await bot.directory.servers()
-            listed: list[results.ServerItem] = [{"id": each.id, "name": each.name} for each in servers]
+            listed: list[results.ServerItem] = [{"id": server.id, "name": server.name} for server in servers]
             return {"account": bot.account.name, "servers": listed}
 
     async def list_channels(
@@ -58,13 +58,15 @@ class DiscordTools:
         async with self._bots.open(account) as bot:
             found = await bot.directory.server(server)
             channels = await bot.directory.channels(found)
-        names = {each.id: each.name for each in channels}
-        wanted = [each for each in channels if each.kind != "category" and _contains(each.name, search)]
+        names = {channel.id: channel.name for channel in channels}
+        wanted = [
+            channel for channel in channels if channel.kind != "category" and _contains(channel.name, search)
+        ]
         end = max(0, offset) + MAX_CHANNELS
         return {
             "server": found.name,
             "server_id": found.id,
-            "channels": [_item(each, names) for each in wanted[max(0, offset) : end]],
+            "channels": [_item(channel, names) for channel in wanted[max(0, offset) : end]],
             "next_offset": end if end < len(wanted) else None,
         }
 
@@ -129,7 +131,7 @@ async def _scope(
     servers = await bot.directory.servers()
     if len(servers) == 1:
         return None, servers[0]
-    names = ", ".join(each.name for each in servers[:20])
+    names = ", ".join(server.name for server in servers[:20])
     raise ToolFailure("Where to search is missing.", f"Give `channel`, or `server`, one of: {names}.")
 
 

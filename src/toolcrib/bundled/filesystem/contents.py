@@ -33,7 +33,7 @@ def read_text(path: str, file: int, offset: int, limit: int) -> list[str]:
     if offset < 0 or limit < 1:
         raise ToolFailure("offset must be 0 or more, and limit 1 or more.")
     limit = min(limit, MAX_READ)
-    # A few bytes more than asked for: they tell whether the last character is whole and whether more follows.
+    # A few bytes more than asked for: they show whether the last character is whole and whether more follows.
     data = _read(file, offset, limit + _LONGEST_CHARACTER)
     size = os.fstat(file).st_size
     if not data and offset > size:
@@ -132,9 +132,9 @@ def list_entries(path: str, folder: int) -> FolderListing:
     with os.scandir(folder) as entries:
         looked_at = [found for entry in islice(entries, MAX_LOOKED_AT + 1) if (found := _look(entry))]
     newest = heapq.nsmallest(
-        MAX_ENTRIES, looked_at[:MAX_LOOKED_AT], key=lambda each: (-each[1].st_mtime_ns, each[0])
+        MAX_ENTRIES, looked_at[:MAX_LOOKED_AT], key=lambda entry: (-entry[1].st_mtime_ns, entry[0])
     )
-    return {"path": path, "entries": [_entry(*each) for each in newest], "note": _note(len(looked_at))}
+    return {"path": path, "entries": [_entry(*entry) for entry in newest], "note": _note(len(looked_at))}
 
 
 def _look(entry: os.DirEntry[str]) -> tuple[str, os.stat_result] | None:

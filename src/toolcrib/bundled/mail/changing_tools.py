@@ -43,9 +43,9 @@ def letter_preview(
         "action": action,
         "account": account,
         "from": str(sender),
-        "to": [str(each) for each in letter.to],
-        "cc": [str(each) for each in letter.cc],
-        "bcc": [str(each) for each in letter.bcc],
+        "to": [str(person) for person in letter.to],
+        "cc": [str(person) for person in letter.cc],
+        "bcc": [str(person) for person in letter.bcc],
         "subject": letter.subject,
         "text": _shortened(letter.body),
         "attachments": [{"name": file_name(file.name), "size": file.size} for file in files],
@@ -66,8 +66,8 @@ def message_preview(action: str, account: str, message: OpenMessage, text: str) 
         "action": action,
         "account": account,
         "from": headers.sender,
-        "to": [str(each) for each in headers.addresses("to")],
-        "cc": [str(each) for each in headers.addresses("cc")],
+        "to": [str(person) for person in headers.addresses("to")],
+        "cc": [str(person) for person in headers.addresses("cc")],
         "bcc": [],
         "subject": headers.text("subject"),
         "text": text,
@@ -243,12 +243,15 @@ class ChangingTools:
         result: ChangedLabels = {
             "account": chosen.account.name,
             "messages": [
-                {"id": each.id, "labels": list(each.labels), "error": each.error or None} for each in changed
+                {"id": message.id, "labels": list(message.labels), "error": message.error or None}
+                for message in changed
             ],
         }
-        if all(each.error for each in changed):
+        if all(message.error for message in changed):
             raise ToolFailure(changed[0].error)
-        lines = [f"{each.id}: {each.error or ', '.join(each.labels) or 'changed'}" for each in changed]
+        lines = [
+            f"{message.id}: {message.error or ', '.join(message.labels) or 'changed'}" for message in changed
+        ]
         return shown("\n".join(lines), result)
 
     async def preview_modify(
@@ -362,7 +365,7 @@ def _sent(what: str, chosen: Chosen, letter: Letter, sent: Sent) -> SentEmail:
 
 
 def _texts(people: Sequence[Mailto]) -> list[str]:
-    return [str(each) for each in people]
+    return [str(person) for person in people]
 
 
 def _ids(ids: list[str] | str, add: Sequence[str] | None, remove: Sequence[str] | None) -> list[str]:

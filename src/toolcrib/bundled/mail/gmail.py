@@ -102,7 +102,7 @@ def decode_base64url(data: str) -> bytes:
 
 def _headers(payload: Json) -> Headers:
     fields = payload.get("headers") or ()
-    return Headers((str(each.get("name", "")), str(each.get("value", ""))) for each in fields)
+    return Headers((str(field.get("name", "")), str(field.get("value", ""))) for field in fields)
 
 
 def _part(payload: Json, depth: int) -> Part:
@@ -124,7 +124,7 @@ def _part(payload: Json, depth: int) -> Part:
 
 
 def _parameters(content_type: str) -> dict[str, str]:
-    pairs = [each.partition("=") for each in content_type.split(";")[1:]]
+    pairs = [parameter.partition("=") for parameter in content_type.split(";")[1:]]
     return read_parameters([text.strip().strip('"') for name, _, value in pairs for text in (name, value)])
 
 
@@ -162,7 +162,7 @@ class GmailLabels:
 
     def names(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Names as far as they were learned."""
-        return tuple(_SHOWN.get(each) or self._names.get(each, each) for each in ids)
+        return tuple(_SHOWN.get(label) or self._names.get(label, label) for label in ids)
 
     async def ids(self, labels: Sequence[str], *, create: bool) -> list[str]:
         """Ids for names; a missing label is made, or `ToolFailure` lists those that exist."""
@@ -178,7 +178,7 @@ class GmailLabels:
 
     async def _refresh(self) -> None:
         listed = (await self._listed()).get("labels") or ()
-        self._names = {str(each["id"]): str(each["name"]) for each in listed if each["id"] not in _SHOWN}
+        self._names = {str(label["id"]): str(label["name"]) for label in listed if label["id"] not in _SHOWN}
         self._read_at = time.monotonic()
 
     async def _missing(self, label: str, create: bool) -> str:
@@ -219,7 +219,7 @@ class GmailMailbox:
         if "in:anywhere" in query or "in:trash" in query or "in:spam" in query:
             asked["includeSpamTrash"] = "true"
         listed = await self._get("messages", asked)
-        ids = [str(each["id"]) for each in listed.get("messages") or ()]
+        ids = [str(message["id"]) for message in listed.get("messages") or ()]
         found = await self._summaries(ids)
         return FoundPage(
             messages=found,
@@ -251,7 +251,7 @@ class GmailMailbox:
     async def thread(self, message: OpenMessage) -> Thread:
         asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
         found = await self._get(f"threads/{_checked(message.thread)}", asked)
-        return Thread.of([summary(each) for each in found.get("messages") or ()])
+        return Thread.of([summary(message) for message in found.get("messages") or ()])
 
     async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         return _sent(await self._store("messages/send", message, answered, wrap=False))
@@ -269,8 +269,8 @@ class GmailMailbox:
         return int(found.get("messagesUnread") or 0)
 
     async def modify(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Changed]:
-        for each in ids:
-            _checked(each)
+        for given in ids:
+            _checked(given)
         change = {
             "addLabelIds": await self._labels.ids(add, create=True),
             "removeLabelIds": await self._labels.ids(remove, create=False),
@@ -294,9 +294,9 @@ class GmailMailbox:
             except MessageGone:
                 return None
 
-        found = [each for each in await _together(one, ids) if each is not None]
-        await self._labels.learn(label for each in found for label in each.labels)
-        return [replace(each, labels=self._labels.names(each.labels)) for each in found]
+        found = [message for message in await _together(one, ids) if message is not None]
+        await self._labels.learn(label for message in found for label in message.labels)
+        return [replace(message, labels=self._labels.names(message.labels)) for message in found]
 
     async def _names(self, labels: Sequence[str]) -> tuple[str, ...]:
         await self._labels.learn(labels)
@@ -370,8 +370,8 @@ async def _together(function: Callable[[str], Awaitable[R]], ids: Sequence[str])
     """The function's result for each id, in their order, a few at a time."""
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def one(each: str) -> R:
+    async def one(message_id: str) -> R:
         async with gate:
-            return await function(each)
+            return await function(message_id)
 
     return list(await asyncio.gather(*map(one, ids)))

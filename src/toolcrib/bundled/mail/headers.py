@@ -65,8 +65,10 @@ class Headers:
 
     @property
     def sender(self) -> str:
-        """The first address of `From`, or what stands there instead of one."""
-        return next((str(each) for each in self.addresses("from") if "@" in each.address), self.text("from"))
+        """The first address of `From`, or the text there if it has none."""
+        return next(
+            (str(sender) for sender in self.addresses("from") if "@" in sender.address), self.text("from")
+        )
 
     @property
     def message_id(self) -> str:
@@ -99,4 +101,4 @@ class Headers:
 def _ids(field: str) -> list[str]:
     """Message-IDs; some programs leave out the angle brackets."""
     bare = re.findall(r"[^\s<>,;()\"]+@[^\s<>,;()\"]+", field)
-    return _MESSAGE_ID.findall(field) or [f"<{each}>" for each in bare]
+    return _MESSAGE_ID.findall(field) or [f"<{message_id}>" for message_id in bare]

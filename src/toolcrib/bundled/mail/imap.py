@@ -174,7 +174,7 @@ def folder_for(connection: ImapConnection, folders: Sequence[Folder], *roles: Ro
     connection.create_folder(name)
     connection.subscribe_folder(name)
     return next(
-        (each for each in read_folders(connection.list_folders()) if each.name == name),
+        (folder for folder in read_folders(connection.list_folders()) if folder.name == name),
         Folder(name, roles[0]),
     )
 
@@ -255,7 +255,7 @@ def modify_labels(
 ) -> Changed:
     """Change the labels of one message."""
     found = locate(connection, wanted, folders, change=True)
-    folder = next((each for each in folders if each.name == found.folder), Folder(found.folder))
+    folder = next((folder for folder in folders if folder.name == found.folder), Folder(found.folder))
     plan = _plan(folder, folders, add, remove, gmail=connection.has_capability("X-GM-EXT-1"))
     _check_keywords(connection, found.folder, plan.add)
     set_flags(connection, found.uid, plan.add, plan.remove)
@@ -457,28 +457,28 @@ class ImapMailbox:
     async def unread(self, label: str) -> int:
         def work(connection: ImapConnection) -> int:
             folders = _folders(connection)
-            folder = next((each for each in folders if each.is_called(label)), None)
+            folder = next((folder for folder in folders if folder.is_called(label)), None)
             if folder is not None:
                 return int(connection.folder_status(folder.name, ["UNSEEN"])[b"UNSEEN"])
             return sum(
-                _unread_with(connection, each, label)
-                for each in folders
-                if each.role not in ("trash", "spam")
+                _unread_with(connection, folder, label)
+                for folder in folders
+                if folder.role not in ("trash", "spam")
             )
 
         return await self._read(work)
 
     async def modify(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Changed]:
-        wanted = [ImapId.read(each) for each in ids]
+        wanted = [ImapId.read(message_id) for message_id in ids]
 
         def work(connection: ImapConnection) -> list[Changed]:
             folders = _folders(connection)
             changed = []
-            for each in wanted:
+            for message_id in wanted:
                 try:
-                    changed.append(modify_labels(connection, each, folders, add, remove))
+                    changed.append(modify_labels(connection, message_id, folders, add, remove))
                 except ToolFailure as error:
-                    changed.append(Changed(str(each), error=f"{error.message} {error.hint}".strip()))
+                    changed.append(Changed(str(message_id), error=f"{error.message} {error.hint}".strip()))
             return changed
 
         return await self._change(work)
@@ -486,7 +486,7 @@ class ImapMailbox:
     async def _keep_copy(
         self, message: Outgoing, answered: OpenMessage | None, remarks: tuple[str, ...]
     ) -> Sent:
-        """The message is sent: whatever fails now must not look as if it were not."""
+        """The message is sent: a later failure must not look as if it were not."""
         stored = ""
 
         def store(connection: ImapConnection) -> str:

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from toolcrib.bundled.mail.folders import Folder
 from toolcrib.bundled.mail.query import EVERYTHING, NOTHING, All, AnyOf, Not, Query, Term, simplified, terms
 from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.time_phrases import MONTHS
 
 HINT = (
     "This account uses IMAP, which supports is:unread/read/starred/important, in:, label:, from:, to:, "
@@ -87,7 +88,7 @@ def _in_folder(query: Query, folder: Folder, folders: Sequence[Folder]) -> Query
         return Term("is", value)
     if folder.is_called(value):
         return EVERYTHING
-    if query.operator == "in" or any(each.is_called(value) for each in folders):
+    if query.operator == "in" or any(folder.is_called(value) for folder in folders):
         return NOTHING
     return Term("keyword", query.value)
 
@@ -218,11 +219,8 @@ def _age(term: Term, scope: SearchScope) -> list[bytes]:
     return [word, imap_date(date.fromordinal(day) + extra)]
 
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
 def imap_date(day: date) -> bytes:
-    return f"{day.day:02}-{_MONTHS[day.month - 1]}-{day.year:04}".encode()
+    return f"{day.day:02}-{MONTHS[day.month - 1][:3].title()}-{day.year:04}".encode()
 
 
 _TRANSLATIONS: dict[str, Callable[[Term, SearchScope], list[bytes]]] = {

@@ -127,7 +127,7 @@ def locate(
         pass  # the folder was deleted or renamed
     if wanted.message_id:
         # Where it was comes last: it left that folder, and the inbox is the largest one.
-        for folder in sorted(folders, key=lambda each: (each.name == wanted.folder, each.role == "")):
+        for folder in sorted(folders, key=lambda folder: (folder.name == wanted.folder, folder.role == "")):
             if found := find_by_message_id(connection, folder.name, wanted.message_id, change=change):
                 return found
     raise gone(str(wanted))

@@ -90,7 +90,7 @@ class _ThreadSearch:
         self._known.update(linked)
         end = time.monotonic() + SECONDS
         searches = 0
-        while folder := next((each for each in self._asked if self._known - self._asked[each]), None):
+        while folder := next((folder for folder in self._asked if self._known - self._asked[folder]), None):
             if searches >= MAX_SEARCHES or len(self._found) >= MAX_FOUND or time.monotonic() > end:
                 return self._thread("The thread may have more messages: not all folders were searched.")
             batch = sorted(self._known - self._asked[folder])[:MAX_AT_ONCE]
@@ -104,7 +104,9 @@ class _ThreadSearch:
         if not validity:
             del self._asked[folder]
             return
-        words = [[b"HEADER", field, quoted(each.strip("<>"))] for each in batch for field in _FIELDS]
+        words = [
+            [b"HEADER", field, quoted(message_id.strip("<>"))] for message_id in batch for field in _FIELDS
+        ]
         uids = self._connection.find(alternatives(words))[-MAX_FOUND:]
         read = summaries(self._connection, folder, validity, uids, snippets=False)
         for summary in read.values():
@@ -191,8 +193,8 @@ def _matching(
         ranges = [[f"{start}:{start + MAX_SEARCHED - 1}".encode(), *words] for start in reversed(starts)]
     left_out = exists - MAX_RANGES * MAX_SEARCHED
     found = [
-        _in_range(connection, Hits(folder, validity, []), each, query, scope, needed)
-        for each in ranges[:MAX_RANGES]
+        _in_range(connection, Hits(folder, validity, []), uids, query, scope, needed)
+        for uids in ranges[:MAX_RANGES]
     ]
     if left_out > 0:
         said = f"{left_out:,} messages that arrived in {folder.name} before all others were not searched."
@@ -240,7 +242,7 @@ def _within_days(
         dated = moments(connection, uids)
         # Searches ignore the time zone, so the first days may be incomplete.
         sure = datetime(first_day.year, first_day.month, first_day.day, tzinfo=UTC) + timedelta(days=2)
-        if sum(each.sent >= sure.timestamp() for each in dated.values()) >= needed:
+        if sum(moment.sent >= sure.timestamp() for moment in dated.values()) >= needed:
             return dated
     return {}
 

@@ -67,10 +67,10 @@ class Component:
 def invitation_text(data: str) -> str:
     """What, when, where and who; empty if there is no event in it."""
     calendar = _parsed(data)
-    events = [each for each in _walk(calendar) if each.name in ("VEVENT", "VTODO")]
-    method = next((each.text("METHOD") for each in _walk(calendar) if each.text("METHOD")), "")
+    events = [component for component in _walk(calendar) if component.name in ("VEVENT", "VTODO")]
+    method = next((component.text("METHOD") for component in _walk(calendar) if component.text("METHOD")), "")
     zones = {zone.text("TZID"): zone for zone in _walk(calendar) if zone.name == "VTIMEZONE"}
-    texts = [_event(each, _METHODS.get(method.strip().upper(), "Event"), zones) for each in events]
+    texts = [_event(event, _METHODS.get(method.strip().upper(), "Event"), zones) for event in events]
     if len(texts) > MAX_EVENTS:
         texts = [*texts[:MAX_EVENTS], f"({len(texts) - MAX_EVENTS} more events are not shown)"]
     return "\n\n".join(texts)
@@ -102,7 +102,7 @@ def _walk(component: Component) -> Iterator[Component]:
 
 
 def _event(event: Component, what: str, zones: Mapping[str, Component]) -> str:
-    people = [each.person for each in event.properties.get("ATTENDEE", ())]
+    people = [attendee.person for attendee in event.properties.get("ATTENDEE", ())]
     more = f" and {len(people) - MAX_PEOPLE} more" if len(people) > MAX_PEOPLE else ""
     organizer = event.first("ORGANIZER")
     fields = {
@@ -125,7 +125,7 @@ def _when(event: Component, zones: Mapping[str, Component]) -> str:
     begin, until = _moment(start, zones), _moment(end, zones)
     duration = _DURATION.fullmatch(event.text("DURATION").strip())
     if begin is not None and until is None and duration:
-        weeks, days, hours, minutes, seconds = (int(each or 0) for each in duration.groups())
+        weeks, days, hours, minutes, seconds = (int(number or 0) for number in duration.groups())
         until = begin + timedelta(days, seconds, 0, 0, minutes, hours, weeks)
     if begin is None:
         return _shown(start, zones) or _shown(end, zones)
@@ -203,9 +203,13 @@ def _defined_zone(zone: Component | None, time: datetime) -> tzinfo | None:
     if named := _named_zone(zone.text("X-LIC-LOCATION")):
         return named
     years = (time.year - 1, time.year)
-    changes = [(_change(each, year), each) for each in zone.children for year in years]
-    begun = [(change, each.text("TZOFFSETTO")) for change, each in changes if change and change <= time]
-    offsets = [offset for _, offset in sorted(begun)] or [each.text("TZOFFSETTO") for each in zone.children]
+    changes = [(_change(observance, year), observance) for observance in zone.children for year in years]
+    begun = [
+        (change, observance.text("TZOFFSETTO")) for change, observance in changes if change and change <= time
+    ]
+    offsets = [offset for _, offset in sorted(begun)] or [
+        observance.text("TZOFFSETTO") for observance in zone.children
+    ]
     match = _OFFSET.match(offsets[-1]) if offsets else None
     if match is None:
         return None

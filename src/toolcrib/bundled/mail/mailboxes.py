@@ -55,7 +55,9 @@ class Mailboxes:
             return choose(self._store, SERVICE, name)
         if name is None:
             there = [
-                each.name for each in usable_accounts(self._store, SERVICE) if each.name in self._allowed
+                account.name
+                for account in usable_accounts(self._store, SERVICE)
+                if account.name in self._allowed
             ]
             name = there[0] if len(there) == 1 else None
         if name is None or name not in self._allowed:

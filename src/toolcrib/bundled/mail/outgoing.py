@@ -85,14 +85,14 @@ def build(fields: _Fields, people: _People, text: str, files: Sequence[Attached]
 
     Values are text to be encoded, except those of `Message-ID`, `In-Reply-To` and `References`.
     """
-    addressed = [(name, each) for name, each in people if each]
+    addressed = [(name, listed) for name, listed in people if listed]
     content, body, parts = _content(text, files)
-    lines = {name: _field(name, _addresses(each)) for name, each in addressed}
+    lines = {name: _field(name, _addresses(listed)) for name, listed in addressed}
     written = [lines[name] for name in lines if name != "Bcc"]
     written += [_field(name, _value(name, value)) for name, value in fields]
     found: dict[str, str] = {}
-    for name, each in addressed:
-        for person in each if name in _PEOPLE else ():
+    for name, listed in addressed:
+        for person in listed if name in _PEOPLE else ():
             found.setdefault(person.address.lower(), person.address)
     made = Outgoing(
         head=b"".join((*written, b"MIME-Version: 1.0\r\n", content)),
@@ -209,8 +209,8 @@ def _check(made: Outgoing, fields: _Fields, people: _People, content: bytes) -> 
     for message in _readings(data):
         if sorted(message.keys()) != names:
             raise _differs("its header fields are others")
-        for name, each in people:
-            if _recipients(message, name) != [person.address for person in each]:
+        for name, listed in people:
+            if _recipients(message, name) != [person.address for person in listed]:
                 raise _differs(f"`{name}` has other addresses")
         for name, value in fields:
             if _squeezed(_text(message, name)) != _squeezed(value):
@@ -244,7 +244,7 @@ def _readings(data: bytes) -> Iterator[Message]:
 
 def _recipients(message: Message, name: str) -> list[str]:
     if isinstance(message, EmailMessage):
-        return [each.addr_spec for each in message[name].addresses]
+        return [address.addr_spec for address in message[name].addresses]
     return [address for _, address in getaddresses([" ".join(str(message[name]).split())])]
 
 

@@ -162,7 +162,7 @@ def simplified(query: Query) -> Query:
         part = simplified(query.part)
         return EVERYTHING if part == NOTHING else NOTHING if part == EVERYTHING else Not(part)
     if isinstance(query, All):
-        parts = [part for each in query.parts if (part := simplified(each)) != EVERYTHING]
+        parts = [part for term in query.parts if (part := simplified(term)) != EVERYTHING]
         return NOTHING if NOTHING in parts else _all(parts)
-    parts = [part for each in query.parts if (part := simplified(each)) != NOTHING]
+    parts = [part for term in query.parts if (part := simplified(term)) != NOTHING]
     return EVERYTHING if EVERYTHING in parts else _any(parts)

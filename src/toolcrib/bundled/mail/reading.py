@@ -1,4 +1,4 @@
-"""The text of a message as the model reads it, whatever it is made of; with a remark if it is not all."""
+"""The text of a message as the model reads it, from any kind of content; with a remark if it is not all."""
 
 from __future__ import annotations
 
@@ -211,9 +211,9 @@ async def _block_text(source: PartSource, message: OpenMessage, block: TextBlock
     if block.html is None or len(plain) > SHORT:
         return plain
     html = await _of_kind(source, message, block, "text/html")
-    words, known = [each for each in html.split() if "://" not in each], "".join(plain.split())
+    words, known = [word for word in html.split() if "://" not in word], "".join(plain.split())
     size = sum(map(len, words))
-    differs = 2 * sum(len(each) for each in words if each not in known) > size
+    differs = 2 * sum(len(word) for word in words if word not in known) > size
     says_so = differs and "html" in plain.lower() and 4 * size > len(known)
     if not plain or size > 3 * len(known) or says_so:  # it only says that there is HTML
         return html

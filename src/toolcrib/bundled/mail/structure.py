@@ -114,7 +114,7 @@ def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
         return
     found.attachments.append(part)
     if part.is_invitation:
-        if not any(each.other and each.other.is_invitation for each in found.texts):
+        if not any(text.other and text.other.is_invitation for text in found.texts):
             found.texts.append(TextBlock(other=part))  # many invitations have it twice
     elif part.disposition != "attachment" and part.is_textual and block is None:
         found.texts.append(TextBlock(other=part))

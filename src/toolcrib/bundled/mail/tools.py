@@ -84,7 +84,7 @@ class ReadingTools:
         content["attachments"] = await self._attachments(found, save_attachments, context, content["remarks"])
         try:
             thread = await mailbox.thread(message)
-            content["thread"] = [entry(each) for each in thread.messages]
+            content["thread"] = [entry(message) for message in thread.messages]
             content["remarks"] += thread.remarks
         except ToolcribError as error:
             content["remarks"].append(f"The thread could not be read: {error.message}")
@@ -126,12 +126,12 @@ def _chosen(parts: Sequence[Part], wanted: bool | Sequence[str]) -> set[int]:
     if isinstance(wanted, bool):
         return set(range(1, len(parts) + 1)) if wanted else set()
     chosen = set()
-    for each in wanted:
-        named = [number for number, part in enumerate(parts, 1) if each in (str(number), part.file_name)]
+    for name in wanted:
+        named = [number for number, part in enumerate(parts, 1) if name in (str(number), part.file_name)]
         if not named:
             known = ", ".join(f"{number}. {part.file_name}" for number, part in enumerate(parts, 1)) or "none"
             raise ToolFailure(
-                f"There is no attachment {each[:100]!r}.", f"Attachments of this message: {known}."
+                f"There is no attachment {name[:100]!r}.", f"Attachments of this message: {known}."
             )
         chosen.update(named)
     return chosen

@@ -76,23 +76,23 @@ def compose(sender: Mailto, letter: Letter, files: Sequence[AttachedFile] = ()) 
     if references := _shortened(letter.references):
         fields.append(("References", " ".join(references)))
     people = [("From", [sender]), ("To", letter.to), ("Cc", letter.cc), ("Bcc", letter.bcc)]
-    checked = [(name, [_checked(*each, name) for each in some]) for name, some in people]
+    checked = [(name, [_checked(*person, name) for person in some]) for name, some in people]
     return build(fields, checked, encodable(letter.body), list(map(_attached, files)))
 
 
 def reply(original: Headers, own: str, body: str, *, reply_all: bool) -> Letter:
-    """An answer to a message: to whom, under which subject, in which thread.
+    """An answer to a message: its recipients, subject and thread.
 
     Answers to one's own message go to those it was sent to. The user's own address is never a recipient;
     without another one, there is none.
     """
     writers = original.addresses("from")
     senders = original.addresses("reply-to") or writers
-    if writers and all(_same(each.address, own) for each in writers):
+    if writers and all(_same(writer.address, own) for writer in writers):
         senders = original.addresses("to")
     copies = [*original.addresses("to"), *original.addresses("cc")] if reply_all else []
     to = _without(senders, [own])
-    cc = _without(copies, [own, *(each.address for each in to)])
+    cc = _without(copies, [own, *(person.address for person in to)])
     if not to:
         to, cc = cc, []
     return Letter(
@@ -120,14 +120,14 @@ def quoted_text(original: Headers, text: str) -> str:
 def unique(people: Iterable[Mailto]) -> list[Mailto]:
     """Each address once, in order."""
     found: dict[str, Mailto] = {}
-    for each in people:
-        found.setdefault(each.address.lower(), each)
+    for person in people:
+        found.setdefault(person.address.lower(), person)
     return list(found.values())
 
 
 def _without(people: Iterable[Mailto], excluded: Iterable[str]) -> list[Mailto]:
     hidden = {address.lower() for address in excluded}
-    return [each for each in unique(_deliverable(people)) if each.address.lower() not in hidden]
+    return [person for person in unique(_deliverable(people)) if person.address.lower() not in hidden]
 
 
 def _same(one: str, other: str) -> bool:
@@ -142,10 +142,10 @@ def _checked(name: str, address: str, field_name: str) -> Mailto:
 
 
 def _deliverable(people: Iterable[Mailto]) -> Iterator[Mailto]:
-    """Those of a received message to whom mail can be sent."""
-    for each in people:
+    """Those of a received message with an address that mail can be sent to."""
+    for person in people:
         with contextlib.suppress(ToolFailure):
-            yield _checked(each.name, each.address, "")
+            yield _checked(person.name, person.address, "")
 
 
 def _invalid(text: str, field_name: str) -> ToolFailure:

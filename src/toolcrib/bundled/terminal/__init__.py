@@ -70,8 +70,8 @@ def create(arguments: Sequence[str]) -> ToolServer:
 
 def serve_in(workplace: Workplace, sessions: CommandSessions, *, gated: bool = False) -> ToolServer:
     """A server of the terminal's tools; what is left in the background ends with it."""
-    told = f"Shell commands. Sandbox: {workplace.sandbox.describe()}."
-    server = ToolServer("terminal", __version__, told)
+    instructions = f"Shell commands. Sandbox: {workplace.sandbox.describe()}."
+    server = ToolServer("terminal", __version__, instructions)
     TerminalTools(workplace, sessions, gated=gated).offer(server)
     server.at_close(lambda: _end(sessions, workplace.sandbox.scratch))
     return server

@@ -40,7 +40,7 @@ def _function(name: str) -> str:
 
 
 def names_for_git() -> str:
-    """The variable that tells the program in place of git which names are private."""
+    """The variable with the private names, for the program in place of git."""
     beginnings = (f"{beginning}*" for beginning in BEGINNINGS)
     hidden = (place for place in PLACES if place.startswith("."))
     names = ":".join((*NAMES, *FILES, *beginnings, *hidden, *PROJECT_PLACES))

@@ -2,7 +2,7 @@
 
 It adopts every descendant that loses its parent (Linux), so that neither a double fork nor a new session nor
 an empty environment lets one get away. It reads what to start as one line of JSON from the descriptor named
-first; when that is closed, whatever runs is ended. How the command ended is written to the second.
+first; when that is closed, all that runs is ended. How the command ended is written to the second.
 
 Only the standard library, and little of it: this starts before every command.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GRACE = 0.3
 """Seconds between asking and insisting."""
 LEAST_LOOKS = 15
-"""Looks in that time, at least: where the machine stood still meanwhile, nobody has had the time to end."""
+"""Looks in that time, at least: a suspended machine must not shorten the grace period."""
 PATIENCE = 7.0
 CHECK_EVERY = 0.25
 LOOK_EVERY = 0.02
@@ -39,12 +39,12 @@ MANY_FORKS = 64
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 LEAD = "lead"
 WALL = b"(bwrap)"
-"""What stands around a command rather than belonging to it; when it goes, so does all inside."""
+"""Programs around a command rather than part of it; when one ends, all inside ends."""
 _LINUX = sys.platform.startswith("linux")
 
 
 def main() -> None:
-    """Start, keep, end, tell; or, inside of a sandbox, take the terminal and become the command."""
+    """Start, keep, end and report; or, inside of a sandbox, take the terminal and become the command."""
     if sys.argv[1] == LEAD:
         _lead(sys.argv[2:])
     control, status = int(sys.argv[1]), int(sys.argv[2])
@@ -57,7 +57,7 @@ def main() -> None:
     try:
         child = _start(spec)
     except OSError as error:
-        _tell(status, {"error": f"{error.strerror or error}"})
+        _report(status, {"error": f"{error.strerror or error}"})
         return
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -66,9 +66,9 @@ def main() -> None:
     running = sum(not _is_wall(pid) for pid in _descendants()) if _LINUX and why == "stopped" else 0
     left = _end_all(asked=why == "stopped")  # what broke a limit is not given time to break it further
     if spec.get("within"):
-        left = 0  # what is left in a namespace ends with it: who that was, cannot be told
-    told = {"code": _reaped(child) if code is None else code, "why": why, "left": left, "running": running}
-    _tell(status, told)
+        left = 0  # what is left in a namespace ends with it, uncounted
+    report = {"code": _reaped(child) if code is None else code, "why": why, "left": left, "running": running}
+    _report(status, report)
 
 
 def _keep(child: int, control: int, alarm: int, spec: Spec) -> tuple[int | None, str]:
@@ -176,7 +176,7 @@ def _module(name: str, folder: str) -> Any:
 
 
 def _before(spec: Spec, filtered: bytes) -> list[str]:
-    """What stands before the command: the walls around it, and who hands it the terminal inside."""
+    """The words before the command: its sandbox, and the program that gives it the terminal inside."""
     within: list[str] = list(spec.get("within", ()))
     if not within:
         return within
@@ -233,7 +233,7 @@ def _meter(spec: Spec) -> Any:
 
 
 def _last_process() -> int:
-    """The number of the process that was started last, which tells how fast new ones come."""
+    """The number of the process that was started last, to see how fast new ones come."""
     try:
         with open("/proc/loadavg", "rb") as file:
             return int(file.read().split()[-1])
@@ -273,7 +273,7 @@ def _descendants() -> set[int]:
 
 
 def _end_all(asked: bool) -> int:
-    """Ask, if that was wanted, then stop and kill until nobody is left; returns how many there were."""
+    """Ask, if that was wanted, then stop and kill until none is left; returns how many there were."""
     if not _LINUX:
         return _end_group()
     ended: set[int] = set()
@@ -293,7 +293,7 @@ def _end_all(asked: bool) -> int:
     while (family := _descendants()) and time.monotonic() < until:
         ended |= family
         new = family - stopped
-        if new:  # One that is stopped does not fork: only when nobody new appears, they are killed.
+        if new:  # One that is stopped does not fork: they are killed once no new one appears.
             for pid in new:
                 _signal(pid, signal.SIGSTOP)
             stopped |= new
@@ -347,7 +347,7 @@ def _line(descriptor: int) -> bytes:
     return data
 
 
-def _tell(descriptor: int, said: dict[str, object]) -> None:
+def _report(descriptor: int, said: dict[str, object]) -> None:
     with contextlib.suppress(OSError):
         os.write(descriptor, json.dumps(said).encode() + b"\n")
 

@@ -142,7 +142,7 @@ class RunningCommand:
         """What ended it, when it did not end by itself."""
         self.left = 0
         self.ended = 0
-        """How many processes ran when it was stopped; 0 when nobody could tell, or it ended by itself."""
+        """How many processes ran when it was stopped; 0 if that is unknown, or it ended by itself."""
         """How many processes it left behind; they were ended."""
         self._mark = mark
         self._control = -1
@@ -272,7 +272,7 @@ class RunningCommand:
             except BlockingIOError:
                 return
             except OSError as error:
-                if error.errno != errno.EIO:  # how a terminal says that nobody is at the other end
+                if error.errno != errno.EIO:  # how a terminal says that its other end is closed
                     raise
                 data = b""
             if data:
@@ -321,16 +321,16 @@ class RunningCommand:
             self._loop.call_later(_SWEEP_EVERY, self._sweep, times - 1)
 
     def _finish(self) -> None:
-        told: dict[str, Any] = json.loads(self._reported)
-        self.code = told.get("code")
-        self.why = self.why or told.get("error", "") or told.get("why", "")
-        self.left = told.get("left", 0)
-        self.ended = told.get("running", 0)
+        report: dict[str, Any] = json.loads(self._reported)
+        self.code = report.get("code")
+        self.why = self.why or report.get("error", "") or report.get("why", "")
+        self.left = report.get("left", 0)
+        self.ended = report.get("running", 0)
         self._close()
         self.done.set()
 
     def _abandon(self) -> None:
-        """The keeper does not answer: end it and whatever carries our mark."""
+        """The keeper does not answer: end it and all processes with our mark."""
         self.why = self.why or "stopped"
         if self._keeper is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -355,7 +355,7 @@ class RunningCommand:
         self._input = -1
         if self._keeper is not None:
             live_keepers.discard(self._keeper.pid)
-            # It has told its last word; burying it takes no time.
+            # It has reported; waiting for its end takes no time.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._keeper.wait(timeout=2)
 
@@ -376,7 +376,7 @@ def _streams(*, pty: bool, feed: bool) -> tuple[int, int, tuple[int, int]]:
 
 
 def end_marked(mark: str, spare: int = 0) -> None:
-    """Kill whatever carries the mark in its environment (Linux), save one."""
+    """Kill the processes with the mark in their environment (Linux), except one."""
     wanted = f"{MARK}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:

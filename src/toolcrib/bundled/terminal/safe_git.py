@@ -208,10 +208,10 @@ def first_line(path: str) -> str:
 def switched_off(git: str) -> list[str]:
     """The names of the settings that the repository here has besides those on the list."""
     words = [git, "config", "--includes", "--show-scope", "--name-only", "--null", "--list"]
-    told = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if told.returncode:
-        sys.exit(told.stderr.decode("utf-8", "replace").strip() or "git: the config cannot be read")
-    parts = told.stdout.decode("utf-8", "surrogateescape").split("\0")
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if result.returncode:
+        sys.exit(result.stderr.decode("utf-8", "replace").strip() or "git: the config cannot be read")
+    parts = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     pairs = zip(parts[::2], parts[1::2], strict=False)
     found = dict.fromkeys(name for scope, name in pairs if scope in THEIRS and not ALLOWED.fullmatch(name))
     if len(found) > _MOST_SETTINGS:
@@ -238,9 +238,9 @@ def overrides(names: Iterable[str], top: str | None) -> dict[str, str]:
 
 def run_masked(words: list[str], surroundings: dict[str, str]) -> int:
     """Run git, and leave user names and passwords out of the addresses that it prints."""
-    told = subprocess.run(words, stdout=subprocess.PIPE, env=surroundings, check=False)
-    sys.stdout.buffer.write(re.sub(rb"(\w://)[^/@\s]+@", rb"\1***@", told.stdout))
-    return told.returncode
+    result = subprocess.run(words, stdout=subprocess.PIPE, env=surroundings, check=False)
+    sys.stdout.buffer.write(re.sub(rb"(\w://)[^/@\s]+@", rb"\1***@", result.stdout))
+    return result.returncode
 
 
 def check_ignored_revisions(git: str, command: str, names: list[str], top: str | None) -> None:
@@ -249,10 +249,10 @@ def check_ignored_revisions(git: str, command: str, names: list[str], top: str |
     if command != "blame" or "blame.ignorerevsfile" not in names:
         return
     words = [git, "config", "--null", "--get-all", "blame.ignoreRevsFile"]
-    told = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
     private = Private(os.environ.get(NAMES_VARIABLE, "").split(":"))
     base = os.path.realpath(top or "/")
-    for value in told.decode("utf-8", "surrogateescape").split("\0"):
+    for value in result.decode("utf-8", "surrogateescape").split("\0"):
         place = os.path.realpath(os.path.join(base, value))
         if value and (value[0] == "~" or not within(place, base) or private.has(place[len(base) :])):
             refuse(f"blame.ignoreRevsFile in the config is {value}")
@@ -270,7 +270,7 @@ def without_stash(arguments: list[str]) -> list[str]:
 
 
 def position(arguments: list[str]) -> int:
-    """Where the command stands among the words."""
+    """The index of the command among the words."""
     return next((place for place, word in enumerate(arguments) if not word.startswith("-")), len(arguments))
 
 
@@ -306,14 +306,14 @@ def check_objects(git: str, command: str, arguments: list[str], surroundings: di
     asked = [*asked, _BORDER, *filter(None, folders)]
     if asked == [_BORDER]:
         return
-    told = subprocess.run(
+    result = subprocess.run(
         [git, "cat-file", "--batch-check=%(objecttype)"],
         input="\n".join(asked).encode("utf-8", "surrogateescape") + b"\n",
         capture_output=True,
         env=surroundings,
         check=False,
     )
-    kinds, _, of_folders = told.stdout.partition(_BORDER.encode())
+    kinds, _, of_folders = result.stdout.partition(_BORDER.encode())
     whole = kinds if command not in ("show", "cat-file") else b""
     if b"blob\n" in kinds or b"tree\n" in whole or b"tree\n" in of_folders:
         refuse(f"{command} is given a file by its hash; name it, as in `git show HEAD:path`")
@@ -352,7 +352,7 @@ def without_private(
 def names_shown(words: list[str], surroundings: dict[str, str]) -> list[str] | None:
     """The files that a command would show; None if they cannot be found out in time."""
     try:
-        told = subprocess.run(
+        result = subprocess.run(
             words,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -362,15 +362,15 @@ def names_shown(words: list[str], surroundings: dict[str, str]) -> list[str] | N
         )
     except subprocess.TimeoutExpired:
         return None
-    if told.returncode not in (0, 1):
+    if result.returncode not in (0, 1):
         return None
-    parts = re.split("[\0\n]", told.stdout.decode("utf-8", "surrogateescape"))
+    parts = re.split("[\0\n]", result.stdout.decode("utf-8", "surrogateescape"))
     bare = (re.sub(r"^[*|/\\_ ]+", "", part) for part in parts)  # the lines of --graph
     return list(dict.fromkeys(name for part in bare for name in (part, part.partition(":")[2]) if name))
 
 
 def forms(pattern: str) -> Iterator[str]:
-    """Patterns of git for a name or a place anywhere; a `*` there also stands for slashes."""
+    """Patterns of git for a name or a place anywhere; a `*` there also matches slashes."""
     yield pattern
     if not pattern.startswith("*"):
         yield f"*/{pattern}"
@@ -379,7 +379,7 @@ def forms(pattern: str) -> Iterator[str]:
 
 
 class Private:
-    """Tells private paths quickly: compiling all patterns would take longer than most git commands."""
+    """Finds private paths quickly: compiling all patterns would take longer than most git commands."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         names = [pattern for pattern in patterns if "/" not in pattern]

@@ -1,7 +1,7 @@
 """What a command may touch: bubblewrap where it works, else the kernel's Landlock, else nothing is held.
 
 Reading is free except for places where secrets are kept, writing is for the given folders, Unix sockets are
-out of reach, and the network may be shut. `kind` says which of the three it is, so that no one relies on
+out of reach, and the network may be shut. `kind` says which of the three it is, so that nothing relies on
 protection that is missing.
 """
 
@@ -117,7 +117,7 @@ class Sandbox:
     def confine(self, argv: Sequence[str], folder: str, cwd: str = "") -> Mapping[str, Any]:
         """The parts of a keeper's order that hold a command: what to run, and what to give up before.
 
-        `folder` may be written to; the command starts in `cwd`, in `folder` unless told.
+        `folder` may be written to; the command starts in `cwd`, in `folder` by default.
         """
         kind = self.kind
         if kind == "none":

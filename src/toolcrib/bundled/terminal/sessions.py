@@ -36,7 +36,7 @@ class CommandSessions:
         """Let it go on."""
         background = Background(secrets.token_hex(4), command, running, caller_context.session.get())
         self._known[background.id] = background
-        ended = [each.id for each in self._known.values() if not each.running.alive]
+        ended = [session.id for session in self._known.values() if not session.running.alive]
         for old in ended[: max(0, len(ended) - _KEPT)]:
             del self._known[old]
         return background
@@ -59,7 +59,9 @@ class CommandSessions:
         background = self._known.get(session_id)
         if background is not None and background.owner == caller_context.session.get():
             return background
-        mine = [each.id for each in self._known.values() if each.owner == caller_context.session.get()]
+        mine = [
+            session.id for session in self._known.values() if session.owner == caller_context.session.get()
+        ]
         hint = f"Known: {', '.join(mine)}." if mine else "Start one with run_command and background=true."
         raise ToolFailure(f"There is no background session {session_id!r}.", hint)
 

@@ -207,11 +207,11 @@ async def _version(name: str, folder: str) -> str:
                 cwd="/",
             )
             try:
-                told, _ = await process.communicate()
+                output, _ = await process.communicate()
             finally:
                 if process.returncode is None:
                     process.kill()
     except (OSError, TimeoutError):
         return f"{name}: {found}"
-    first = told.decode("utf-8", "replace").strip().partition("\n")[0]
+    first = output.decode("utf-8", "replace").strip().partition("\n")[0]
     return f"{name}: {first or found}"

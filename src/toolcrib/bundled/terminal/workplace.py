@@ -55,9 +55,9 @@ class Workplace:
         Raises `ToolFailure`.
         """
         folder = Path(self.place(directory))
-        named = (Path(each).expanduser() for each in self.sandbox.folders)
-        allowed = [each.resolve() for each in (self.folder(), *named)]
-        if any(folder.is_relative_to(each) for each in allowed) and not self.is_closed(folder):
+        named = (Path(name).expanduser() for name in self.sandbox.folders)
+        allowed = [path.resolve() for path in (self.folder(), *named)]
+        if any(folder.is_relative_to(root) for root in allowed) and not self.is_closed(folder):
             return folder
         raise ToolFailure(
             f"{str(folder)!r} may not be searched.", f"Allowed: {', '.join(map(str, allowed))}."
@@ -67,7 +67,9 @@ class Workplace:
         """Whether a folder holds secrets or is Toolcrib's own."""
         if own_holding(folder, self.folder().resolve()) or is_home(folder) or is_store(folder):
             return True
-        return any(folder.is_relative_to(Path(each).expanduser().resolve()) for each in self.sandbox.hidden)
+        return any(
+            folder.is_relative_to(Path(hidden).expanduser().resolve()) for hidden in self.sandbox.hidden
+        )
 
     def shell(
         self, command: str, cwd: str | None, *, guarded: bool = False, pty: bool = False, feed: bool = False
@@ -122,8 +124,8 @@ async def finished(running: RunningCommand, seconds: float) -> bool:
         try:
             await _stopped(running)
         finally:
-            if (tell := caller_context.ended.get()) is not None:
-                tell(running.ended)
+            if (report := caller_context.ended.get()) is not None:
+                report(running.ended)
         raise
     return True
 

@@ -92,7 +92,7 @@ class Searcher:
         if self._settings.engines:
             return found
         configured = [(name, engine) for name, engine in found if engine.is_configured(self._settings)]
-        return sorted(configured, key=lambda each: each[1].RANK)
+        return sorted(configured, key=lambda engine: engine[1].RANK)
 
     async def _ask(self, name: str, engine: EngineModule, query: SearchQuery) -> list[Hit]:
         if not engine.is_configured(self._settings):
@@ -147,6 +147,8 @@ def read_site(site: str | None) -> str:
     given = (site or "").strip().lower()
     given = given.partition("://")[2] or given
     given = given.removeprefix("www.").rstrip("/")
-    if given and (any(each.isspace() or each in "\"'<>\\" for each in given) or "." not in given):
+    if given and (
+        any(character.isspace() or character in "\"'<>\\" for character in given) or "." not in given
+    ):
         raise ToolFailure(f"site={site!r} is not a domain.", "Use a domain such as docs.python.org.")
     return given

@@ -137,6 +137,7 @@ async def _record(surface: Surface, module: ModuleType, options: Any) -> None:
         print_json({"name": made.name, "actions": len(made.actions), "required_parameters": asked})
     else:
         say(f"Stored {made.name} with {len(made.actions)} actions.")
+        note(f"As a workflow: toolcrib desktop export {options.macro_id}")
         if asked:
             note(f"Not recorded, because it may be a password: {', '.join(asked)}.")
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from toolcrib.config.backup_parts import MIB
 from toolcrib.errors import ConfigError
-from toolcrib.features.backup.layout import MIB, part_of, parts
+from toolcrib.features.backup.layout import part_of, parts
 from toolcrib.features.backup.manifest import MAX_FILES, BackupFile, BackupRefused, Manifest, read_manifest
 
 MANIFEST, SIGNATURE, SECRETS = "manifest.json", "manifest.mac", "secrets.sealed"

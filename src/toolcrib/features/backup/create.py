@@ -19,6 +19,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from toolcrib.clock import SystemClock
+from toolcrib.config.backup_parts import Part
 from toolcrib.config.database_url import connection_url
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
@@ -28,7 +29,7 @@ from toolcrib.features.backup.archive import MANIFEST, SECRETS, SIGNATURE, Archi
 from toolcrib.features.backup.config_copy import config_for_backup
 from toolcrib.features.backup.encryption import check_passphrase, seal
 from toolcrib.features.backup.install_list import installs_of
-from toolcrib.features.backup.layout import CONFIG, DATABASE, Part, parts
+from toolcrib.features.backup.layout import CONFIG, DATABASE, parts
 from toolcrib.features.backup.manifest import FORMAT, PRODUCT, Manifest
 from toolcrib.features.backup.origin import sign
 from toolcrib.host.database_key import use_key

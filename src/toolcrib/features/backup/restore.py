@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
+from toolcrib.config.backup_parts import Part
 from toolcrib.config.contents import interpret
 from toolcrib.config.document import parse_document
 from toolcrib.config.file_swap import Replacement, discard, recovered, remove_leftovers, replacement, swap
@@ -32,7 +33,7 @@ from toolcrib.features.backup.config_restore import literals_of, missing_secrets
 from toolcrib.features.backup.create import OnProgress, create_backup
 from toolcrib.features.backup.encryption import unseal
 from toolcrib.features.backup.install_list import needs_of
-from toolcrib.features.backup.layout import CONFIG, DATABASE, Part, feature_backups, part_of, parts
+from toolcrib.features.backup.layout import CONFIG, DATABASE, feature_backups, part_of, parts
 from toolcrib.features.backup.manifest import BackupRefused
 from toolcrib.features.backup.origin import is_own
 from toolcrib.features.backup.plan import RestorePlan, granting_settings, launches_of

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.approvals.facts import WORKFLOW_CODE, PastCall
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker, WaitingQuestion
 from toolcrib.clock import Clock
-from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.features.workflows.imports import IMPORTED
-from toolcrib.features.workflows.run_ids import belongs_to
+from toolcrib.features.workflows.records import belongs_to
 from toolcrib.features.workflows.secret_inputs import SecretInputs
+from toolcrib.host import Host
 from toolcrib.schema.tools import Principal, ToolCall
 from toolcrib.tools.definitions import digest
 from toolcrib.tools.outcomes import refusal
@@ -119,7 +119,7 @@ def run_principal(workflow: str, run: str) -> Principal:
 
 
 async def begin_approvals(
-    host: WorkflowHost,
+    host: Host,
     principal: Principal,
     deadline: float | None,
     called: Collection[str],
@@ -131,12 +131,12 @@ async def begin_approvals(
     await policy.recall(principal, _past_calls(host, called))
 
 
-async def add_results(host: WorkflowHost, principal: Principal, tools: Collection[str]) -> None:
+async def add_results(host: Host, principal: Principal, tools: Collection[str]) -> None:
     """A sub-workflow returned results of these tools: they count as read by this run too."""
     await host.approvals.policy.add_results(principal, _past_calls(host, tools))
 
 
-async def withdraw_questions(host: WorkflowHost, run: str) -> None:
+async def withdraw_questions(host: Host, run: str) -> None:
     """Remove the unanswered questions of a run that has ended, and of its sub-workflows."""
     questions = host.approvals.questions
     for known in await questions.requests.waiting():
@@ -144,14 +144,14 @@ async def withdraw_questions(host: WorkflowHost, run: str) -> None:
             await questions.withdraw(known.question["id"])
 
 
-def _past_calls(host: WorkflowHost, tools: Collection[str]) -> list[PastCall]:
+def _past_calls(host: Host, tools: Collection[str]) -> list[PastCall]:
     known = {**host.toolset.registry.snapshot.tools, WORKFLOW_CODE.name: WORKFLOW_CODE}
     return [
         PastCall(name=name, tool=known.get(name), arguments={}) for name in sorted(tools) if name != IMPORTED
     ]
 
 
-async def check_code(host: WorkflowHost, principal: Principal, code: str, visit: VisitScope) -> None:
+async def check_code(host: Host, principal: Principal, code: str, visit: VisitScope) -> None:
     """Ask about code of a workflow that was made elsewhere; raises `Denied`."""
     call = ToolCall(f"{visit.run.id}/{visit.step}", WORKFLOW_CODE, {"code": code}, principal)
     token = pending.set(PendingCall(visit=visit, tool=WORKFLOW_CODE.name, begun=False))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from toolcrib.config.backup_parts import GIB, MIB, WORD, many_files, one_file
 from toolcrib.config.paths import Paths
-from toolcrib.features.workflows.files import WorkflowFiles
+from toolcrib.features.workflows.files import WorkflowFiles, read_file
 from toolcrib.features.workflows.imports import IMPORTS, ImportedWorkflows, content_digest
-from toolcrib.features.workflows.stored import read_file
 
 _JSON = ("toolcrib_json", "portable_json")
 _ACTIVE_RUNS = ("PENDING", "ENQUEUED", "DELAYED")

@@ -141,17 +141,17 @@ def found(matches: Sequence[ScreenMatch], chosen: ScreenMatch | None) -> dict[st
 
 def read_matches(content: ToolContent) -> list[ScreenMatch]:
     """The places that find_text or find_image found, best first."""
-    found = (_match(each) for each in _rows(content.data, "matches"))
-    return [each for each in found if each is not None][:MOST_MATCHES]
+    found = (_match(row) for row in _rows(content.data, "matches"))
+    return [match for match in found if match is not None][:MOST_MATCHES]
 
 
 def read_windows(content: ToolContent) -> list[DesktopWindow]:
-    return [_window(each) for each in _rows(content.data, "windows")]
+    return [_window(row) for row in _rows(content.data, "windows")]
 
 
 def _rows(data: Any, name: str) -> Iterator[Mapping[str, Any]]:
     rows = data.get(name) if isinstance(data, Mapping) else data
-    return (each for each in rows if isinstance(each, Mapping)) if isinstance(rows, list) else iter(())
+    return (row for row in rows if isinstance(row, Mapping)) if isinstance(rows, list) else iter(())
 
 
 def _match(row: Mapping[str, Any]) -> ScreenMatch | None:
@@ -195,7 +195,7 @@ def _object(row: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 def _number(row: Mapping[str, Any], *names: str) -> float | None:
     values = (row.get(name) for name in names)
     return next(
-        (each for each in values if isinstance(each, int | float) and not isinstance(each, bool)), None
+        (value for value in values if isinstance(value, int | float) and not isinstance(value, bool)), None
     )
 
 
@@ -205,4 +205,6 @@ def _text(row: Mapping[str, Any], *names: str) -> str:
 
 def _id(row: Mapping[str, Any], *names: str) -> int | str | None:
     values = (row.get(name) for name in names)
-    return next((each for each in values if isinstance(each, int | str) and not isinstance(each, bool)), None)
+    return next(
+        (value for value in values if isinstance(value, int | str) and not isinstance(value, bool)), None
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,9 @@ from pathlib import Path
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import Conflict, NotFound, UsageError
+from toolcrib.graph.files import read_workflow
+from toolcrib.graph.problems import InvalidWorkflow
+from toolcrib.schema.workflows import Problem, Workflow
 from toolcrib.suggestions import did_you_mean
 
 VERSIONS = ".versions"
@@ -24,6 +27,39 @@ LARGEST = 4 * 1024 * 1024
 """Bytes of one file."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredWorkflow:
+    """A workflow as it is stored; None if its file cannot be read."""
+
+    name: str
+    version: str
+    changed: datetime
+    workflow: Workflow | None
+    problems: Sequence[Problem] = ()
+
+    @property
+    def readable(self) -> Workflow:
+        """The workflow; raises `InvalidWorkflow` if its file cannot be read."""
+        if self.workflow is None:
+            raise InvalidWorkflow(self.problems, name=self.name)
+        return self.workflow
+
+
+def read_file(file: WorkflowFile) -> StoredWorkflow:
+    """The workflow of a file; its name is the file's."""
+    workflow: Workflow | None = None
+    problems: Sequence[Problem] = ()
+    try:
+        workflow = read_workflow(file.content)
+    except InvalidWorkflow as error:
+        problems = error.problems
+    if workflow is not None and workflow.name != file.name:
+        workflow = workflow.model_copy(update={"name": file.name})
+    return StoredWorkflow(
+        name=file.name, version=file.version, changed=file.changed, workflow=workflow, problems=problems
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

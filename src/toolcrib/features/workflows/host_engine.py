@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.config.database_key import Signer
 from toolcrib.config.paths import make_private
 from toolcrib.config.secrets import SecretStore
-from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, ToolcribError
+from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, NotFound, ToolcribError
 from toolcrib.features.workflows.artifacts import RunArtifacts
-from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
-from toolcrib.features.workflows.retention import keep_trimmed
+from toolcrib.features.workflows.records import FINAL, RunStart
+from toolcrib.host import Host
+from toolcrib.schema.workflows import Workflow
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.engine.engine import Engine
-    from toolcrib.features.workflows.secret_inputs import RunKey
+    from toolcrib.features.workflows.secret_inputs import RunKey, SecretInputs
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 3600.0
+MEGABYTE = 1024 * 1024
 
 EXTRA = "workflows"
 FILE = "runs.sqlite"
@@ -33,14 +41,67 @@ KEY = "secret-inputs-key"
 OnProgress = Callable[[str], None]
 
 
+async def keep_trimmed(host: Host, engine: Engine, artifacts: RunArtifacts) -> None:
+    """Delete what is too old or too much, now and every hour, until cancelled."""
+    while True:
+        try:
+            await trim(host, engine, artifacts)
+        except Exception:  # the edge of a background task
+            logger.exception("old runs could not be deleted")
+        await host.core.clock.sleep(PAUSE)
+
+
+async def trim(host: Host, engine: Engine, artifacts: RunArtifacts) -> None:
+    """One round. Records and files may each take half of the space."""
+    settings = host.settings.workflows
+    half = settings.megabytes * MEGABYTE // 2
+    now = host.core.clock.now().timestamp()
+    oldest = now - timedelta(days=settings.days).total_seconds()
+    for run in await engine.retention.prune(older_than=oldest, largest=half, now=now):
+        await asyncio.to_thread(artifacts.remove, run)
+    await asyncio.to_thread(artifacts.trim, days=settings.days, total=half)
+    await _withdraw_stale(host, engine)
+
+
+async def _withdraw_stale(host: Host, engine: Engine) -> None:
+    """Remove approval questions of runs that have ended, for example by their timeout."""
+    questions = host.approvals.questions
+    for asked in await questions.requests.waiting():
+        if asked.question["principal"].startswith("workflow:") and await _is_over(
+            engine, asked.question["session"]
+        ):
+            await questions.withdraw(asked.question["id"])
+
+
+async def _is_over(engine: Engine, run: str | None) -> bool:
+    try:
+        return (await engine.status(run or "")).state in FINAL
+    except NotFound:
+        return True
+
+
 def _silent(text: str) -> None:
     pass
+
+
+class RunSource(Protocol):
+    """What the engine uses of `WorkflowRuns`, which opens it."""
+
+    async def find(self, name: str) -> Workflow: ...
+
+    async def is_imported(self, workflow: Workflow) -> bool: ...
+
+    async def started_with(self, run: str) -> RunStart: ...
+
+    async def secrets(self, run: str) -> SecretInputs: ...
+
+    def changed(self, run: str, step: str | None) -> None: ...
 
 
 class HostEngine:
     """The engine and the viewer of a host, opened at most once each."""
 
-    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: RunSource, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts
@@ -149,7 +210,7 @@ class HostEngine:
         return self.signer
 
     async def _reader(self) -> Engine:
-        from toolcrib.features.workflows.engine.viewing import open_viewer
+        from toolcrib.features.workflows.engine.opening import open_viewer
 
         return await self._stack.enter_async_context(
             open_viewer(

@@ -19,8 +19,8 @@ from toolcrib.agent.chat import Chat, ChatInfo, Entry
 from toolcrib.agent.pictures import read_picture
 from toolcrib.agent.ports import FoundTool, ToolFinder
 from toolcrib.errors import CallFailed, NotFound, UsageError
-from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.graph.node_type import ModelAnswer, ModelTask
+from toolcrib.host import Host
 from toolcrib.host.tool_selector import ToolSelector
 from toolcrib.llm.model import CompletionRequest, Model, ModelEvent
 from toolcrib.schema.tools import Principal, Tool, ToolResult
@@ -131,7 +131,7 @@ class UnstoredChats:
 
 
 async def ask_model(
-    host: WorkflowHost, task: ModelTask, model: str | None, pictures: Sequence[bytes], call_tool: CallTool
+    host: Host, task: ModelTask, model: str | None, pictures: Sequence[bytes], call_tool: CallTool
 ) -> tuple[ModelAnswer, dict[str, Any]]:
     """The model's answer, and its decisions for the trace; raises `ModelError`, or `CallFailed`."""
     calls = RunCalls(call_tool, task.most_calls)
@@ -162,7 +162,7 @@ async def replay(decision: Mapping[str, Any], call_tool: CallTool) -> ModelAnswe
     )
 
 
-def _agent(host: WorkflowHost, task: ModelTask, model: str | None, calls: RunCalls) -> Agent:
+def _agent(host: Host, task: ModelTask, model: str | None, calls: RunCalls) -> Agent:
     agent = host.agent(model)
     # The last round offers no tools, and each of the others has at least one call.
     rounds = min(agent.settings.max_rounds, task.most_calls + 1)
@@ -183,7 +183,7 @@ def _agent(host: WorkflowHost, task: ModelTask, model: str | None, calls: RunCal
     )
 
 
-def _finder(host: WorkflowHost, names: Sequence[str] | None) -> ToolFinder:
+def _finder(host: Host, names: Sequence[str] | None) -> ToolFinder:
     if names is None:
         settings = lambda: host.settings.retrieval  # noqa: E731
         # Not workflows: one that calls itself would never end.

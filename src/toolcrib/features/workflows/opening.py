@@ -8,18 +8,86 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.clock import Clock
 from toolcrib.config.paths import Paths
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import DatabaseError, ToolcribError
+from toolcrib.events import Subscription
+from toolcrib.schema.events import CallFinished, Event, WorkflowsChanged
+from toolcrib.store.connection import Connection
+from toolcrib.store.work_queue import Database
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from toolcrib.host import Host
 
+LOOK = 30.0
+"""Seconds after which a trigger is noticed that another process turned on."""
+_ANY = "SELECT 1 FROM workflow_triggers WHERE active = 1 LIMIT 1"
+
+INTERVAL = 10.0
+"""Seconds between looks: less than the time after which the runs of a stopped worker are taken over."""
+TABLES = ("crib_runs", "crib_workers")
+
 logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def run_triggers(host: Host) -> AsyncIterator[None]:
+    """Start runs by triggers while the block runs."""
+    task = asyncio.create_task(_run(host), name="workflow triggers")
+    try:
+        yield
+    finally:
+        await cancel_and_wait(task)
+
+
+async def _run(host: Host) -> None:
+    with host.events.subscribe(without=CallFinished) as events:
+        while not await _any_is_on(host):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await _changed(events)
+    async with host.workflows.triggers.running():
+        await asyncio.Event().wait()
+
+
+async def _any_is_on(host: Host) -> bool:
+    try:
+        return bool(await host.core.database.run(lambda connection: connection.execute(_ANY).fetchone()))
+    except Exception as error:  # noqa: BLE001 - the database may be away: look again later
+        logger.warning("triggers could not be read: %s", error)
+        return False
+
+
+async def _changed(events: Subscription[Event]) -> None:
+    while not isinstance(await events.next(), WorkflowsChanged):
+        pass
+
+
+async def until_shared_runs(database: Database, clock: Clock) -> None:
+    """Return once any host or worker on the database has used workflows."""
+    while not await _has_runs(database):
+        await clock.sleep(INTERVAL)
+
+
+async def _has_runs(database: Database) -> bool:
+    try:
+        return await database.run(_any_row)
+    except DatabaseError:
+        return False  # It is asked again, also after the database was gone.
+
+
+def _any_row(connection: Connection) -> bool:
+    for table in TABLES:
+        if connection.execute("SELECT to_regclass(?) IS NOT NULL", (table,)).fetchone()[0]:
+            query = f"SELECT EXISTS (SELECT 1 FROM {table})"  # noqa: S608
+            if connection.execute(query).fetchone()[0]:
+                return True
+    return False
 
 
 @asynccontextmanager
@@ -62,7 +130,6 @@ async def _continue_runs(host: Host) -> None:
 async def _shares_runs(host: Host) -> bool:
     """Wait until the shared database has runs; False if nothing is installed here to run them with."""
     from toolcrib.features.workflows.host_engine import EXTRA
-    from toolcrib.features.workflows.shared_runs import until_shared_runs
     from toolcrib.serverkit.extras import is_installed
 
     if not await asyncio.to_thread(is_installed, EXTRA):

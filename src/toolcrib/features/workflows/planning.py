@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import Kept
 from toolcrib.chats.replay import StoredEntry, replay
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.features.workflows.from_chat.calls import ChatCall, calls_of, without_repeats
 from toolcrib.features.workflows.from_chat.workflow import FromChat, workflow_of
-from toolcrib.features.workflows.host_ports import WorkflowHost
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.planner import Plan, Planner
+from toolcrib.host import Host
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Workflow
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class PlannerTools:
     """The tools of a host, selected by its retrieval."""
 
-    def __init__(self, host: WorkflowHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
 
     def tools(self) -> Sequence[Tool]:
@@ -37,7 +37,7 @@ class PlannerTools:
 
 
 async def plan_workflow(
-    host: WorkflowHost,
+    host: Host,
     request: str,
     *,
     stored: Mapping[str, Workflow],
@@ -53,9 +53,7 @@ async def plan_workflow(
     return await Planner(chosen, PlannerTools(host), workflows=stored).plan(request, current)
 
 
-async def workflow_from_chats(
-    host: WorkflowHost, chats: Sequence[str], *, name: str | None = None
-) -> FromChat:
+async def workflow_from_chats(host: Host, chats: Sequence[str], *, name: str | None = None) -> FromChat:
     """The workflow of the last chat, in which the values that differ in the others are inputs.
 
     Raises `NotFound`, and `UsageError` if the chats did different things.
@@ -72,7 +70,7 @@ async def workflow_from_chats(
     return FromChat(workflow=made.workflow, doubts=(*read[-1][1], *made.doubts))
 
 
-async def _calls(host: WorkflowHost, chat: Chat) -> tuple[list[ChatCall], list[Doubt]]:
+async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[Doubt]]:
     rows = await host.chats.rows.read(chat.id)
     entries = [StoredEntry(position=row.position, time=None, kind=row.kind, body=row.body) for row in rows]
     whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, Kept)}

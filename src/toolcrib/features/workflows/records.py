@@ -7,9 +7,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from toolcrib.schema.workflows import RunState, StepState
+from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 FINAL: frozenset[RunState] = frozenset({"finished", "failed", "cancelled"})
+
+
+def belongs_to(run: str | None, whole: str) -> bool:
+    """Whether this is the run `whole` or a part of it."""
+    return run is not None and (run == whole or run.startswith(f"{whole}/"))
+
+
+def with_parents(run: str) -> list[str]:
+    """The run and those that it is part of, the outermost first."""
+    parts = run.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def path_in(run: str, whole: str) -> str:
+    """The prefix of the steps of a part, as the whole run names them: `each[0]/`; empty for itself."""
+    return f"{run[len(whole) + 1 :]}/" if run != whole else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,3 +84,11 @@ class StepRecord:
     """Taken over from an earlier run."""
     trace: Mapping[str, Any] = field(default_factory=dict)
     """Everything that was recorded; empty while it runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStart:
+    """What a run was started with; secret inputs are masked."""
+
+    workflow: Workflow
+    inputs: Mapping[str, Any]

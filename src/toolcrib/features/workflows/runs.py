@@ -7,18 +7,24 @@ import builtins
 import json
 import secrets
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.approvals import withdraw_questions
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.host_engine import HostEngine, OnProgress
-from toolcrib.features.workflows.host_ports import CheckedWorkflows, RunStart, WorkflowHost
 from toolcrib.features.workflows.inputs import read_inputs
-from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
-from toolcrib.features.workflows.run_ids import with_parents
+from toolcrib.features.workflows.records import (
+    FINAL,
+    OpenQuestion,
+    RunRecord,
+    RunStart,
+    StepRecord,
+    with_parents,
+)
 from toolcrib.features.workflows.secret_inputs import HIDDEN, SecretInputs
 from toolcrib.graph.node_type import UserAnswer
+from toolcrib.host import Host
 from toolcrib.schema.events import RunChanged
 from toolcrib.schema.workflows import RunState, Workflow
 
@@ -32,10 +38,22 @@ SETTLE = 0.05
 """Seconds in which changes of a run are combined."""
 
 
+class CheckedWorkflows(Protocol):
+    """What runs use of `Workflows`, which creates them."""
+
+    async def find(self, name: str) -> Workflow: ...
+
+    def check(self, workflow: Workflow) -> None: ...
+
+    async def admit(self, workflow: Workflow) -> tuple[str, ...]: ...
+
+    async def is_confirmed(self, workflow: Workflow) -> bool | None: ...
+
+
 class WorkflowRuns:
     """Created by `Workflows`."""
 
-    def __init__(self, host: WorkflowHost, workflows: CheckedWorkflows) -> None:
+    def __init__(self, host: Host, workflows: CheckedWorkflows) -> None:
         self._host = host
         self._workflows = workflows
         self.artifacts = RunArtifacts(host.paths.runs / "artifacts")

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import ServerNotReady, UnknownTool
 from toolcrib.features.workflows.automation.definitions import setting_problems
-from toolcrib.features.workflows.files import FileVersion, WorkflowFiles
-from toolcrib.features.workflows.graph.edge_types import edge_problem
-from toolcrib.features.workflows.graph.validation import validate
-from toolcrib.features.workflows.host_ports import WorkflowHost
+from toolcrib.features.workflows.files import FileVersion, StoredWorkflow, WorkflowFiles, read_file
+from toolcrib.features.workflows.graph.validation import edge_problem, validate
 from toolcrib.features.workflows.imports import (
     IMPORTED,
     IMPORTS,
@@ -23,10 +21,10 @@ from toolcrib.features.workflows.imports import (
     what_it_does,
 )
 from toolcrib.features.workflows.runs import WorkflowRuns
-from toolcrib.features.workflows.stored import StoredWorkflow, read_file
 from toolcrib.features.workflows.tools import WorkflowTools
 from toolcrib.graph.files import read_workflow, workflow_from, write_workflow
 from toolcrib.graph.problems import InvalidWorkflow
+from toolcrib.host import Host
 from toolcrib.host.core import HostCore
 from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WorkflowsChanged
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 class Workflows:
     """Created by the host on first use."""
 
-    def __init__(self, host: WorkflowHost) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
         self.files = WorkflowFiles(host.paths.workflows)
         self.imports = ImportedWorkflows(host.paths.state / IMPORTS)
@@ -233,7 +231,6 @@ def parse(workflow: Workflow | Mapping[str, Any] | str) -> Workflow:
 
 
 def _open_triggers(core: HostCore, workflows: Workflows) -> WorkflowTriggers:
-    from toolcrib.features.workflows.trigger_host import TriggerHost
     from toolcrib.features.workflows.trigger_service import WorkflowTriggers
 
-    return WorkflowTriggers(TriggerHost(core=core, workflows=workflows))
+    return WorkflowTriggers(core, workflows)

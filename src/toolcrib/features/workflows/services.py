@@ -22,17 +22,17 @@ from toolcrib.features.workflows.approvals import (
 )
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.code_runner import CodeRunner
-from toolcrib.features.workflows.desktop_server import DesktopServers
-from toolcrib.features.workflows.host_ports import WorkflowHost, WorkflowSource
 from toolcrib.features.workflows.imports import IMPORTED
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
-from toolcrib.features.workflows.servers import RunServers
+from toolcrib.features.workflows.servers import DesktopServers, RunServers
 from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.host import Host
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.store.audit_search import tools_in_session
 
 if TYPE_CHECKING:
+    from toolcrib.features.workflows.host_engine import RunSource
     from toolcrib.features.workflows.ports import RunInfo, VisitScope
 
 
@@ -45,7 +45,7 @@ LOOKING = frozenset({"take_screenshot", "find_text", "find_image", "list_windows
 class HostRunServices:
     """The `RunServices` of a host."""
 
-    def __init__(self, host: WorkflowHost, source: WorkflowSource, artifacts: RunArtifacts) -> None:
+    def __init__(self, host: Host, source: RunSource, artifacts: RunArtifacts) -> None:
         self._host = host
         self._source = source
         self._artifacts = artifacts

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcrib.errors import ConfigError, ToolcribError
-from toolcrib.features.workflows.host_ports import WorkflowHost
 from toolcrib.features.workflows.inputs import input_schema, read_inputs
 from toolcrib.features.workflows.records import FINAL, RunRecord
 from toolcrib.features.workflows.runs import WorkflowRuns
+from toolcrib.host import Host
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 from toolcrib.serverkit import caller_context
@@ -71,7 +71,7 @@ class WorkflowTool:
 class WorkflowTools:
     """The offered workflows of a host, as one inline server."""
 
-    def __init__(self, host: WorkflowHost, runs: WorkflowRuns) -> None:
+    def __init__(self, host: Host, runs: WorkflowRuns) -> None:
         self._host = host
         self._runs = runs
         self._server: InlineServer | None = None

@@ -1,4 +1,4 @@
-"""Triggers that were turned on, and what they started; implements `workflows.automation.ports.TriggerStore`.
+"""Triggers that were turned on, and what they started; shared by all hosts that use the same database.
 
 The token of a webhook is stored as a salted hash.
 """
@@ -6,13 +6,12 @@ The token of a webhook is stored as a salted hash.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from toolcrib.features.workflows.automation.definitions import run_id
-from toolcrib.features.workflows.automation.ports import Activation, StartRecord, StartState
 from toolcrib.features.workflows.tables import SIGNED, STARTS, TRIGGERS
 from toolcrib.features.workflows.trigger_type import Found, Occurrence
 from toolcrib.schema.deciders import decider, deciding
@@ -49,11 +48,51 @@ _FORGET_EVENTS = (
 _FINAL = "('ignored', 'started', 'ended', 'skipped', 'failed')"
 
 
+StartState = Literal["ignored", "pending", "starting", "started", "ended", "skipped", "failed"]
+"""`ignored` starts nothing; `skipped` would have overlapped; `ended`, `skipped` and `failed` are final."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Activation:
+    """A trigger that the user turned on here, or off again."""
+
+    workflow: str
+    trigger: str
+    """`schedule`, `schedule-2`: its type and its number among those of its type."""
+    on: bool
+    fingerprint: str
+    """Of the settings that the user agreed to."""
+    since: datetime
+    position: str = ""
+    machine: str = ""
+    """Where it was turned on."""
+    hook: str = ""
+    """The public part of its webhook token."""
+    token_hash: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartRecord:
+    """An occurrence and the run that it started."""
+
+    run: str
+    workflow: str
+    trigger: str
+    state: StartState
+    due: datetime
+    updated: datetime
+    event: Mapping[str, Any] | None = field(default=None, repr=False)
+    """None once the run has started, and of all but the latest that failed."""
+    note: str = ""
+    """Why it was skipped or failed."""
+
+
 class StoredTriggers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def activations(self, workflow: str | None = None) -> Sequence[Activation]:
+        """Store it, with what its trigger found at the beginning; earlier occurrences stay."""
         where, values = (" WHERE workflow = ?", (workflow,)) if workflow is not None else ("", ())
         query = f"SELECT {_TRIGGER} FROM workflow_triggers{where} ORDER BY workflow, trigger_key"  # noqa: S608
         return [_activation(row) for row in await self._rows(query, values) if self._is_signed(row)]
@@ -76,6 +115,7 @@ class StoredTriggers:
         await self._transact(work)
 
     async def turn_off(self, workflow: str, trigger: str) -> bool:
+        """False if it is not on."""
         by = decider()
         where = "WHERE workflow = ? AND trigger_key = ? AND active = 1"
 
@@ -94,6 +134,8 @@ class StoredTriggers:
         return await self._transact(work)
 
     async def forget(self, workflow: str) -> None:
+        """Remove its triggers and occurrences: the workflow was removed or replaced."""
+
         def work(connection: Connection) -> None:
             connection.execute("DELETE FROM workflow_triggers WHERE workflow = ?", (workflow,))
             connection.execute("DELETE FROM workflow_starts WHERE workflow = ?", (workflow,))
@@ -103,6 +145,8 @@ class StoredTriggers:
     async def record(
         self, activation: Activation, found: Found, now: datetime, *, forget_before: datetime
     ) -> bool:
+        """Store what was found, as a whole; False if another host was faster or it was turned off."""
+
         def work(connection: Connection) -> bool:
             if not _advance(connection, activation, found.position):
                 return False
@@ -113,9 +157,11 @@ class StoredTriggers:
         return await self._transact(work)
 
     async def add(self, activation: Activation, occurrence: Occurrence, now: datetime) -> bool:
+        """Store one occurrence; False if it is known."""
         return await self._change(_INSERT, self._start_row(activation, occurrence, now)) > 0
 
     async def start_of(self, run: str) -> StartRecord | None:
+        """The triggers with occurrences whose runs are not started, or began to start before `stale`."""
         rows = await self._rows(f"SELECT {_START} FROM workflow_starts WHERE run = ?", (run,))  # noqa: S608
         return _record(rows[0]) if rows else None
 
@@ -127,6 +173,7 @@ class StoredTriggers:
     async def pending(
         self, workflow: str, trigger: str, stale: datetime, limit: int
     ) -> Sequence[StartRecord]:
+        """Begin to start a run; False if another host does."""
         query = (
             f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
             f" WHERE workflow = ? AND trigger_key = ? AND {_NOT_STARTED} ORDER BY due, run LIMIT ?"
@@ -157,6 +204,7 @@ class StoredTriggers:
         await self._transact(work)
 
     async def running(self, workflow: str, trigger: str, stale: datetime) -> Sequence[str]:
+        """The runs that have started, or are starting, and are not known to have ended."""
         query = (
             "SELECT run FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"
             " AND (state = 'started' OR (state = 'starting' AND updated >= ?))"
@@ -164,10 +212,12 @@ class StoredTriggers:
         return [run for (run,) in await self._rows(query, (workflow, trigger, to_stored(stale)))]
 
     async def known(self, workflow: str, trigger: str) -> set[str]:
+        """The ids of all stored occurrences."""
         query = "SELECT occurrence FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"
         return {occurrence for (occurrence,) in await self._rows(query, (workflow, trigger))}
 
     async def latest(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
+        """The latest starts that failed."""
         query = (
             f"SELECT {_START} FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"  # noqa: S608
             " AND state <> 'ignored' ORDER BY due DESC, run DESC LIMIT ?"
@@ -187,6 +237,7 @@ class StoredTriggers:
         return int((await self._rows(query, values))[0][0])
 
     async def startable(self, run: str) -> StartRecord | None:
+        """A start that failed, if its event is still there."""
         query = (
             f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
             " WHERE run = ? AND state = 'failed' AND event IS NOT NULL"
@@ -195,6 +246,7 @@ class StoredTriggers:
         return found[0] if found else None
 
     async def prune(self, before: datetime, keep: Sequence[tuple[str, str]]) -> int:
+        """Delete final records from before, except those of the triggers in `keep`."""
         others = "".join(" AND NOT (workflow = ? AND trigger_key = ?)" for _ in keep)
         statement = f"DELETE FROM workflow_starts WHERE updated < ? AND state IN {_FINAL}{others}"  # noqa: S608
         values = (to_stored(before), *(part for pair in keep for part in pair))

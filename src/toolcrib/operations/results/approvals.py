@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.host import Host
-from toolcrib.host.approvals import is_ours
 from toolcrib.host.chat_questions import QuestionWords
 
 WaitingKind = Literal["call", "sampling", "elicitation", "trust", "sign-in", "value", "changed", "workflow"]
@@ -75,7 +74,7 @@ async def shown_question(host: Host, detail: Mapping[str, Any]) -> CallQuestion:
     """The gate's question with its title, the call, and the text of every rule it would write."""
     texts = QuestionWords(
         host.toolset.registry.snapshot.get,
-        lambda tool: is_ours(tool, host.config, host.toolset.workspace),
+        host.approvals.policy.is_ours,
         host.toolset.workspace.holds,
     )
     shown = detail if "exhibit" in detail else await texts.described(detail)

@@ -23,7 +23,7 @@ from toolcrib.bundled.desktop.backends import backend_module, wayland, x11
 from toolcrib.bundled.desktop.backends.wayland import WaylandTarget, probe
 from toolcrib.bundled.desktop.backends.wayland import portal as portal_requests
 from toolcrib.bundled.desktop.backends.wayland import screen as screen_requests
-from toolcrib.bundled.desktop.backends.wayland.clipboard import TEXT, WlClipboard
+from toolcrib.bundled.desktop.backends.wayland.desktop import TEXT, WlClipboard
 from toolcrib.bundled.desktop.backends.wayland.portal import PortalRefused
 from toolcrib.bundled.desktop.backends.wayland.remote_desktop import Stream, locate
 from toolcrib.bundled.desktop.backends.wayland.target import is_wayland

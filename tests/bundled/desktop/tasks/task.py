@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from pathlib import Path
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, TypeGuard
 
 from tests.bundled.desktop.tasks.agent import Agent
 from tests.bundled.desktop.tasks.world import World
@@ -17,9 +17,6 @@ PACKAGE = "tests.bundled.desktop.tasks.cases"
 
 class Task:
     """One run of a task; a new one is made for each run. The docstring of a subclass is the instruction."""
-
-    fast: ClassVar[bool] = True
-    """Also run in `make test`."""
 
     def __init__(self, world: World) -> None:
         self.world = world

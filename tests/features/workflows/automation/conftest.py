@@ -12,10 +12,9 @@ import pytest
 
 from toolcrib.errors import NotFound, ServerUnavailable
 from toolcrib.features.workflows.automation.definitions import find_defined
-from toolcrib.features.workflows.automation.ports import Activation, StartRecord
 from toolcrib.features.workflows.automation.scheduler import Scheduler
 from toolcrib.features.workflows.automation.starts import RunStarter
-from toolcrib.features.workflows.trigger_store import StoredTriggers
+from toolcrib.features.workflows.trigger_store import Activation, StartRecord, StoredTriggers
 from toolcrib.schema.workflows import RunState, Trigger, Workflow
 from toolcrib.store.database import open_database
 from toolcrib.testing.clock import TurnedClock

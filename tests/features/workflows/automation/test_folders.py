@@ -10,7 +10,7 @@ import pytest
 
 from tests.features.workflows.automation.conftest import Automation
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.automation import folder_scan
+from toolcrib.features.workflows.triggers import folder as folder_scan
 from toolcrib.schema.workflows import Trigger
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.databases.postgres import postgres, postgres_url
 from toolcrib.config.database_key import Signer
-from toolcrib.features.workflows.automation.ports import Activation
-from toolcrib.features.workflows.trigger_store import StoredTriggers
+from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Found, Occurrence
 from toolcrib.store.connection import Connection
 from toolcrib.store.database import Database, open_database

@@ -21,11 +21,11 @@ SOURCES = Path(toolcrib.__file__).parent
 def test_no_other_module_uses_private_names_of_dbos() -> None:
     users = {
         path.relative_to(SOURCES).as_posix()
-        for path in (SOURCES / "workflows").rglob("*.py")
+        for path in (SOURCES / "features" / "workflows").rglob("*.py")
         if any(name.startswith("dbos._") for name in _imported(path))
     }
 
-    assert users == {"workflows/engine/dbos_internals.py"}
+    assert users == {"features/workflows/engine/dbos_internals.py"}
 
 
 def test_a_run_outside_of_a_workflow_has_no_owner_token() -> None:

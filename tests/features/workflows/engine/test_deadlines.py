@@ -19,8 +19,7 @@ from toolcrib.clock import SystemClock
 from toolcrib.errors import UsageError
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.engine import Engine
-from toolcrib.features.workflows.engine.opening import open_engine
-from toolcrib.features.workflows.engine.viewing import open_viewer
+from toolcrib.features.workflows.engine.opening import open_engine, open_viewer
 from toolcrib.graph.node_type import UserAnswer
 
 DEADLINE = 600.0

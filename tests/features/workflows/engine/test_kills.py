@@ -16,7 +16,7 @@ import pytest
 
 from tests.databases.postgres import PostgresProcess, postgres  # noqa: F401 - a fixture
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def kill(folder: Path, *options: str, seconds: float = 280) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.features.workflows.engine.conftest import Bench
 from tests.features.workflows.engine.sample_workflows import INNER, call, chain, expected, mixed, workflow
 from tests.loop_clock import LoopClock
 from toolcrib.errors import NotFound, UsageError
-from toolcrib.features.workflows.engine.run_rows import insert_run
+from toolcrib.features.workflows.engine.documents import insert_run
 from toolcrib.graph.node_type import UserAnswer
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

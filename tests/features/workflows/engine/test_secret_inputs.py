@@ -13,8 +13,7 @@ import pytest
 from tests.features.workflows.engine.conftest import KEY, OPTIONS, Bench
 from tests.features.workflows.engine.sample_services import SampleServices
 from tests.features.workflows.engine.sample_workflows import call, workflow
-from toolcrib.features.workflows.engine.opening import open_engine
-from toolcrib.features.workflows.engine.viewing import open_viewer
+from toolcrib.features.workflows.engine.opening import open_engine, open_viewer
 from toolcrib.features.workflows.ports import VisitScope
 from toolcrib.features.workflows.secret_inputs import RunKey
 from toolcrib.graph.node_type import ToolUse, UserAnswer

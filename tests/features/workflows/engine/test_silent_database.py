@@ -17,9 +17,8 @@ from tests.features.workflows.engine.conftest import DEADLINE, OPTIONS, Bench
 from tests.features.workflows.engine.sample_services import SampleServices
 from tests.features.workflows.engine.sample_workflows import chain, workflow
 from toolcrib.errors import DatabaseUnavailable
-from toolcrib.features.workflows.engine import database, opening, patience
-from toolcrib.features.workflows.engine.opening import open_engine
-from toolcrib.features.workflows.engine.viewing import open_viewer
+from toolcrib.features.workflows.engine import database, opening
+from toolcrib.features.workflows.engine.opening import open_engine, open_viewer
 from toolcrib.graph.node_type import UserAnswer
 
 Soon = Callable[[], AbstractContextManager[None]]
@@ -39,8 +38,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager
     @contextmanager
     def block() -> Iterator[None]:
         with monkeypatch.context() as patch:
-            for module in (database, patience):
-                patch.setattr(module, "PATIENCE", 1.0)
+            patch.setattr(database, "PATIENCE", 1.0)
             patch.setattr(opening, "LONGEST_END", 0.5)
             yield
 

@@ -25,11 +25,9 @@ from tests.features.workflows.engine.sample_services import SampleServices
 from tests.features.workflows.engine.sample_workflows import chain, workflow
 from toolcrib.config.database_key import Signer
 from toolcrib.features.workflows.engine import dbos_internals
-from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
-from toolcrib.features.workflows.engine.documents import root_document
+from toolcrib.features.workflows.engine.dbos_internals import GENERAL, SystemSchema
+from toolcrib.features.workflows.engine.documents import insert_run, root_document
 from toolcrib.features.workflows.engine.opening import APPLICATION, ENGINE_VERSION, open_engine
-from toolcrib.features.workflows.engine.queues import GENERAL
-from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.serializer import RefusedValue
 from toolcrib.features.workflows.engine.tables import events, waits
 from toolcrib.graph.node_type import UserAnswer

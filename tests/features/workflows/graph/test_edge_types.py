@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.features.workflows.graph.edge_types import edge_problem
+from toolcrib.features.workflows.graph.validation import edge_problem
 from toolcrib.schema.workflows import Edge, Workflow
 
 

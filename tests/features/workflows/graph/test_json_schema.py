@@ -23,7 +23,7 @@ from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.workflows import Node, Parameter, Retry, RunOptions, Workflow
 from toolcrib.tools.registry import Registry
 
-PAGE = (Path(__file__).parents[3] / "docs" / "workflows-format.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "workflows-format.md").read_text(encoding="utf-8")
 [EXAMPLE] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -11,7 +11,7 @@ from tests.conftest import Crib
 from tests.features.workflows.host.workflow_sample import chain, opened, run
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
-from toolcrib.features.workflows.engine import database, patience
+from toolcrib.features.workflows.engine import database
 
 WORKFLOW = chain("greet", {"text": {"type": "Set", "settings": {"values": {"text": "Hello"}}}})
 
@@ -19,8 +19,7 @@ WORKFLOW = chain("greet", {"text": {"type": "Set", "settings": {"values": {"text
 async def test_requests_that_wait_for_a_silent_database_fail_together(
     crib: Crib, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (database, patience):
-        monkeypatch.setattr(module, "PATIENCE", 1.0)
+    monkeypatch.setattr(database, "PATIENCE", 1.0)
     monkeypatch.setattr(database, "FIRST_PAUSE", 10.0)
     with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
         async with opened(crib) as host:

@@ -8,10 +8,10 @@ import pytest
 
 from tests.features.workflows.planner.evaluation.graphs import call, edge, node, when
 from tests.features.workflows.planner.evaluation.runner import bundled_tools
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.reading import read_workflow
 from toolcrib.schema.workflows import Problem, Workflow
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.bundled.desktop.backend import Backend, Screenshot, Tree, Window
 from toolcrib.bundled.desktop.changes import ChangeListener
+from toolcrib.bundled.desktop.deadline import slowness
 from toolcrib.bundled.desktop.elements.difference import (
     changed_area,
     compare_trees,
@@ -19,7 +20,6 @@ from toolcrib.bundled.desktop.elements.difference import (
 )
 from toolcrib.bundled.desktop.elements.search import read_tree, with_texts
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.patience import slowness
 
 FIRST = 0.06
 """Seconds for a program to show or report something after an action, on a quiet machine."""

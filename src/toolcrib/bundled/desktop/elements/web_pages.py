@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef, Tree
-from toolcrib.bundled.desktop.patience import slowness
+from toolcrib.bundled.desktop.deadline import slowness
 
 DOCUMENTS = {"document web", "document frame"}
 FIRST_PAINT = 0.6

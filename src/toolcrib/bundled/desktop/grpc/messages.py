@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.elements.selector import is_enabled
-from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.grpc.schema import types
 
 STATES, INTERFACES, REFERENCE = "states", "interfaces", "reference"
@@ -16,16 +16,8 @@ The reference stays the same as long as the element exists; ids are new with eac
 Path = tuple[int, ...]
 
 
-def region_message(rect: Rect) -> Any:
-    return types.Region(x=rect.x, y=rect.y, width=rect.width, height=rect.height)
-
-
 def rect_of(region: Any) -> Rect:
     return Rect(round(region.x), round(region.y), round(region.width), round(region.height))
-
-
-def point_of(point: Any) -> Point:
-    return Point(round(point.x), round(point.y))
 
 
 def element_message(element: Element, element_id: str, path: Path = (), actions: Sequence[str] = ()) -> Any:

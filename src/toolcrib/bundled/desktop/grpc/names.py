@@ -10,7 +10,6 @@ ANY = "-"
 """In the place of an id: all of them, or whichever it is."""
 _APPLICATION = re.compile(r"applications/(\d{1,10}|-)")
 _WINDOW = re.compile(r"applications/(\d{1,10}|-)/windows/(\d{1,10})")
-_ELEMENT = re.compile(r"applications/(\d{1,10}|-)/elements/([\w-]{1,64})")
 
 
 def application_of(name: str, field: str = "name") -> int:
@@ -37,13 +36,6 @@ def window_of(name: str, field: str = "name") -> int:
     if found is None:
         raise _malformed(name, "applications/{pid}/windows/{window}", field)
     return int(found[2])
-
-
-def element_of(name: str) -> str:
-    found = _ELEMENT.fullmatch(_given(name, "name").removesuffix("/actions"))
-    if found is None:
-        raise _malformed(name, "applications/{pid}/elements/{element}", "name")
-    return found[2]
 
 
 def last_part(name: str, collection: str) -> str:

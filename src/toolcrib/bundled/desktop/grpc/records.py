@@ -41,7 +41,9 @@ def _completed(value: Any) -> Any:
 
 
 def to_message(kind: Any, data: Any) -> Any:
-    """A message of this class from a dataclass or a mapping; other fields are ignored."""
+    """A message of this class from a dataclass, a mapping or such a message; other fields are ignored."""
+    if isinstance(data, kind):
+        return data
     made = kind()
     for field in kind.DESCRIPTOR.fields:
         value = data.get(field.name) if isinstance(data, Mapping) else getattr(data, field.name, None)
@@ -57,6 +59,7 @@ def _set(message: Any, field: Any, value: Any) -> None:
     elif field.is_repeated:
         target.extend(_converted(field, each) for each in value)
     elif field.message_type is not None:
+        target.SetInParent()  # an empty message chooses its field, too
         target.CopyFrom(_converted(field, value))
     else:
         setattr(message, field.name, _converted(field, value))

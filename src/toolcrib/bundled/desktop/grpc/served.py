@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
 from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET, Report
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot
 from toolcrib.bundled.desktop.grpc.failures import not_found
+from toolcrib.bundled.desktop.grpc.messages import element_message, paths_of
 from toolcrib.bundled.desktop.grpc.names import application_of, last_part, parent_of, window_of
 from toolcrib.bundled.desktop.grpc.operations import Operations
 from toolcrib.bundled.desktop.grpc.schema import Timestamp
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
 from toolcrib.bundled.desktop.operations.table import Action, Desktop
-from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
-
-T = TypeVar("T")
-PAGE = 100
-"""Items of a page."""
 
 
 class ServedDesktop(Desktop):
@@ -33,8 +30,6 @@ class ServedDesktop(Desktop):
         super().__init__(session)
         self.stopping = Stopping(session, stop_key)
         self.operations = Operations()
-        self.at_close: list[Callable[[], None]] = []
-        """What methods have to close when the server ends."""
         self._acting = asyncio.Lock()
 
     async def backend(self) -> Backend:
@@ -84,28 +79,24 @@ class ServedDesktop(Desktop):
     async def process(self, application: str | None) -> int | None:
         return parent_of(application or "")
 
+    def scope(self, parent: str | None) -> str | None:
+        parent_of(parent or "")
+        return parent or "applications/-"
+
+    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+        path = paths_of(snapshot.tree.elements).get(element.ref, ())
+        return element_message(element, snapshot.id_of(element), path, actions)
+
     def check_name(self, name: str, collection: str) -> None:
         if collection == "applications":
             parent_of(name)
         else:
             last_part(name, collection)
 
-    def page(
-        self,
-        items: Sequence[T],
-        page_size: int,
-        page_token: str,
-        *query: object,
-        default: int = PAGE,
-        rpc_default: int = PAGE,
-    ) -> Page[T]:
-        return paginate(items, page_size, page_token, *query, default=rpc_default)
-
     async def close(self) -> None:
         await self.operations.close()
         self.stopping.close()
-        for close in self.at_close:
-            close()
+        self.session.close_parts()
 
 
 def timestamp(moment: datetime | None = None) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,44 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from toolcrib.bundled.desktop.grpc.access import TokenCheck
+from toolcrib.bundled.desktop.grpc.failures import RpcFailure
 from toolcrib.bundled.desktop.grpc.options import ServeOptions, free_socket, split_address
 from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, pool
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.service import handlers
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.errors import UsageError
+
+OPEN = "/grpc.health.v1.Health/"
+"""Says nothing but whether the server runs."""
+
+
+class TokenCheck(aio.ServerInterceptor):  # type: ignore[misc]
+    def __init__(self, token: str) -> None:
+        self._expected = f"Bearer {token}".encode()
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any
+    ) -> Any:
+        if handler_call_details.method.startswith(OPEN) or self._is_known(handler_call_details):
+            return await continuation(handler_call_details)
+        return grpc.unary_unary_rpc_method_handler(_refuse)
+
+    def _is_known(self, details: Any) -> bool:
+        given = dict(details.invocation_metadata).get("authorization", "")
+        text = given if isinstance(given, bytes) else given.encode("utf-8", "replace")
+        return hmac.compare_digest(text, self._expected)
+
+
+async def _refuse(request: Any, context: Any) -> None:
+    refusal = RpcFailure(
+        grpc.StatusCode.UNAUTHENTICATED,
+        "PERMISSION_DENIED",
+        "The call has no valid token. Send the metadata `authorization: Bearer TOKEN`, or start the server "
+        "with --no-token.",
+    )
+    await refusal.abort(context)
+
 
 LARGEST_MESSAGE = 72 << 20
 """Bytes: the largest clipboard, and a little more."""

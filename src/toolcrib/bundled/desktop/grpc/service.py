@@ -1,7 +1,8 @@
 """Connects the methods of the wire format with the code behind them.
 
-Most are operations of the table; streams and long-running operations are in `methods`, where a method is a
-coroutine called like the RPC in snake case, or an async generator for a stream.
+Most are made from the table of operations: a request becomes the arguments, the result a response. Streams
+and long-running operations are in `methods`, where a method is a coroutine called like the RPC in snake case,
+or an async generator for a stream.
 """
 
 from __future__ import annotations
@@ -10,18 +11,67 @@ import asyncio
 import importlib
 import pkgutil
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import grpc
 
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.failures import invalid, to_failure, unimplemented
+from toolcrib.bundled.desktop.grpc.messages import selector_value
+from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, is_required, message_class, service
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
-from toolcrib.bundled.desktop.grpc.surface import method_of
-from toolcrib.bundled.desktop.operations.table import groups
+from toolcrib.bundled.desktop.grpc.targets import read_selector
+from toolcrib.bundled.desktop.operations.table import Operation, Reply, groups
+
+
+def method_of(
+    operation: Operation, descriptor: Any, desktop: ServedDesktop
+) -> Callable[[Any], Awaitable[Any]]:
+    """What answers a request: it is read into the operation's arguments, and its result made a response."""
+    response = message_class(descriptor.output_type)
+    if operation.prepare is not None:
+        operation.prepare(desktop.session)
+
+    async def answer(request: Any) -> Any:
+        result = await operation.function(desktop, **arguments_of(operation, request))
+        message = to_message(response, result.data if isinstance(result, Reply) else result)
+        return masked(message, request.read_mask) if operation.maskable else message
+
+    return answer
+
+
+def arguments_of(operation: Operation, request: Any) -> dict[str, Any]:
+    """The fields that are set, and required ones: a number that is 0 cannot be told from none."""
+    given = to_plain(request)
+    if "selector" in given:
+        read_selector(request.selector)
+        given["selector"] = selector_value(request.selector)
+    fields = request.DESCRIPTOR.fields_by_name
+    return {
+        name: getattr(request, name) if _is_number(fields[name]) or name not in given else given[name]
+        for name in operation.hints
+        if name in fields and (name in given or name in operation.required)
+    }
+
+
+def _is_number(field: Any) -> bool:
+    """JSON has no NaN and no 64-bit numbers."""
+    return isinstance(field.default_value, int | float) and field.enum_type is None and not field.is_repeated
+
+
+def masked(message: Any, mask: Any) -> Any:
+    """Only the fields that a mask names; all of them without one."""
+    if not mask.paths or "*" in mask.paths:
+        return message
+    if not mask.IsValidForDescriptor(message.DESCRIPTOR):
+        raise invalid("INVALID_FORMAT", "read_mask names a field that does not exist.", "read_mask")
+    made = type(message)()
+    mask.MergeMessage(message, made)
+    return made
+
 
 LONGEST_CALL = 300.0
 """Seconds; streams and operations may take longer."""
@@ -54,12 +104,10 @@ def _handler(name: str, written: Sequence[object], desktop: ServedDesktop) -> An
 def _method_handler(descriptor: Any, written: Sequence[object], desktop: ServedDesktop) -> Any:
     name = snake_case(descriptor.name)
     found = next((getattr(group, name) for group in written if hasattr(group, name)), None)
-    acts = descriptor.name in methods.ACTING
     operation = _TABLE.get(descriptor.name)
     if found is None and operation is not None:
-        found, acts = method_of(operation, descriptor, desktop), operation.traits.acts
-    if found is not None and acts:
-        found = _stoppable(found, desktop.stopping)
+        found = method_of(operation, descriptor, desktop)
+        found = _stoppable(found, desktop.stopping) if operation.traits.acts else found
     method = _missing(descriptor) if found is None else _checked(found, descriptor.server_streaming)
     forms = {
         "request_deserializer": message_class(descriptor.input_type).FromString,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-import grpc
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
 from toolcrib.bundled.desktop.elements.search import SearchResult, search
 from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
 from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
-from toolcrib.bundled.desktop.grpc.failures import RpcFailure, invalid, not_found
+from toolcrib.bundled.desktop.grpc.failures import invalid, not_found
 from toolcrib.bundled.desktop.grpc.messages import Path, element_message, paths_of, selector_value
 from toolcrib.bundled.desktop.grpc.names import parent_of
-from toolcrib.bundled.desktop.modality import check_element
 from toolcrib.serverkit.context import ToolFailure
 
 
@@ -71,50 +68,6 @@ async def find_all(
     return found
 
 
-async def find_meant(
-    backend: Backend, snapshots: Snapshots, parent: str, selector: Selector
-) -> list[FoundElement]:
-    """Those of all matches that a selector for one element means."""
-    results = [
-        await search(backend, application, selector) for application in await applications_in(backend, parent)
-    ]
-    found = [
-        each for result in results for each in in_snapshot(snapshots, replace(result, matches=result.meant))
-    ]
-    return [each for each in found if each.element.visible] or found
-
-
 def in_snapshot(snapshots: Snapshots, result: SearchResult) -> list[FoundElement]:
     snapshot = snapshots.add(result.tree)
     return [FoundElement(result.tree.application, snapshot, each) for each in result.matches]
-
-
-async def find_target(backend: Backend, snapshots: Snapshots, request: Any) -> FoundElement:
-    """The element that a request acts on; raises `ClickRefused` if it is behind a modal dialog."""
-    found = await find_one(backend, snapshots, request)
-    await check_element(backend, found.application, found.element)
-    return found
-
-
-async def find_one(backend: Backend, snapshots: Snapshots, request: Any) -> FoundElement:
-    """The element of a request's `element_id`, read again, or the only one that its selector matches."""
-    if request.WhichOneof("target") == "element_id":
-        snapshot, element = await snapshots.resolve(backend, request.element_id)
-        application = snapshot.tree.application
-        if parent_of(request.parent) not in (None, application):
-            raise not_found("ELEMENT", f"{request.parent}/elements/{request.element_id}")
-        return FoundElement(application, snapshot, element)
-    if request.WhichOneof("target") is None:
-        raise invalid("EMPTY_FIELD", "Neither element_id nor selector is given.", "target")
-    candidates = await find_meant(backend, snapshots, request.parent, read_selector(request.selector))
-    if not candidates:
-        raise RpcFailure(grpc.StatusCode.NOT_FOUND, "ELEMENT_NOT_FOUND", "No element matches the selector.")
-    if len(candidates) > 1:
-        ids = ", ".join(each.snapshot.id_of(each.element) for each in candidates[:10])
-        raise RpcFailure(
-            grpc.StatusCode.FAILED_PRECONDITION,
-            "AMBIGUOUS_ELEMENT_MATCH",
-            f"{len(candidates)} elements match the selector, so nothing was done.",
-            {"element_ids": ids},
-        )
-    return candidates[0]

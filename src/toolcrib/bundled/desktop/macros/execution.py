@@ -222,7 +222,7 @@ class _Run:
         if not step.round:
             self.log.begin(action, step.action, f"{self.calls[-1]}: " if len(self.calls) > 1 else "")
         try:
-            found = await self.found(step, action, scope)
+            found = await self.found(walk, step, action, scope)
         except ToolcribError as error:
             self.log.end(depth, error.message)
             if isinstance(error, StepLimit) or not self.options.continue_on_error:
@@ -233,9 +233,12 @@ class _Run:
             self.log.end(depth)
         walk.record(found)
 
-    async def found(self, step: ActionSettings, action: MacroAction, scope: MacroScope) -> dict[str, Any]:
+    async def found(
+        self, walk: MacroWalk, step: ActionSettings, action: MacroAction, scope: MacroScope
+    ) -> dict[str, Any]:
         if step.round and action.loop is not None:
-            return {"holds": await begin_round(scope, action.loop, step.round, step.items)}
+            items = walk.items(step.action)
+            return {"holds": await begin_round(scope, action.loop, step.round, items)}
         call = action.method_call
         if call is None or method_name(call.method) != "execute_macro":
             return await act(scope, action)

@@ -6,12 +6,12 @@ whose first step says whether there is another round. An error leads to the acti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import Field
 
-from toolcrib.bundled.desktop.macros.actions import MAX_ROUNDS
+from toolcrib.bundled.desktop.macros.actions import MAX_ROUNDS, Item
 from toolcrib.bundled.desktop.macros.model import LoopAction, Macro, MacroAction
 from toolcrib.errors import ToolcribError
 from toolcrib.graph.compiled import compiled, read
@@ -31,7 +31,6 @@ Ends = list[tuple[str, str]]
 class ActionSettings(NodeSettings):
     action: int = fixed(description="The number of the action, counted as they are written.")
     round: int = Field(default=0, description="The round of a loop to begin; 0 for the action itself.")
-    items: list[dict[str, str]] = Field(default_factory=list, description="Those of all rounds.")
 
 
 ACTION = NodeType(
@@ -43,19 +42,24 @@ ACTION = NodeType(
     example={"action": 0},
     result=AnyResult,
 )
-_TYPES: dict[str, AnyNodeType] = {each.name: each for each in (ACTION, IF, LOOP, END_LOOP)}
+TYPES: dict[str, AnyNodeType] = {each.name: each for each in (ACTION, IF, LOOP, END_LOOP)}
 
 
 class MacroWalk:
     """The position in a macro."""
 
     def __init__(self, macro: Macro) -> None:
-        self._walk = Walk(compiled(read(macro_workflow(macro), _TYPES.__getitem__)), {}, {})
+        self._walk = Walk(compiled(read(macro_workflow(macro), TYPES.__getitem__)), {}, {})
 
     def next(self) -> ActionSettings | None:
         """What to do now; None at the end."""
         visit = self._walk.next()
         return cast("ActionSettings", visit.settings) if isinstance(visit, Visit) else None
+
+    def items(self, loop: int) -> Sequence[Item]:
+        """Those of the rounds of a loop, as they were recorded."""
+        found: Sequence[Item] = self._walk.values[f"action_{loop}"]["items"]
+        return found
 
     def record(self, found: Mapping[str, Any]) -> None:
         """It was done; `found` decides between the paths of a conditional or loop."""
@@ -105,8 +109,7 @@ class _Drawing:
         opener = self._add(
             f"{step}_loop", LOOP, [(step, NEXT)], exit_condition=is_over, max_iterations=MAX_ROUNDS + 1
         )
-        given = {"round": _reference(opener, "iteration"), "items": _reference(step, "items")}
-        self._add(begin, ACTION, [(opener, "body")], action=number, **given)
+        self._add(begin, ACTION, [(opener, "body")], action=number, round=_reference(opener, "iteration"))
         self._add(choice, IF, [(begin, NEXT)], condition=_reference(begin, "holds"))
         last = self.block(loop.actions, [(choice, "true")])
         self._add(f"{step}_end", END_LOOP, [*last, (choice, "false")], loop=opener)

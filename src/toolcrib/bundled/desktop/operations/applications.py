@@ -104,7 +104,7 @@ async def open_application(
     timeout: float = 30.0,
 ) -> Reply[OpenedApplication]:
     given = list(arguments or ())
-    if len(given) > MAX_ARGUMENTS or any("\0" in each for each in (id, *given)):
+    if len(given) > MAX_ARGUMENTS or any("\0" in text for text in (id, *given)):
         raise InvalidValue("These arguments cannot be passed to a program.")
     backend = await desktop.backend()
     command = [*await command_of(backend, id), *given]

@@ -135,7 +135,7 @@ async def write_clipboard(
         success=True,
         type=type_of(first, contents[first]),
         size=size,
-        available=[*contents, *(each for each in kept if each not in contents)],
+        available=[*contents, *(media_type for media_type in kept if media_type not in contents)],
     )
     return Reply(data, f"The clipboard has {size} new bytes: {', '.join(contents)}.")
 
@@ -161,7 +161,7 @@ async def get_clipboard_history(
     if entry is not None:
         return _whole(entries, entry)
     page = desktop.page(entries, page_size, page_token, "history", default=HISTORY_PAGE)
-    shown = [_entry_record(number, each, PREVIEW) for number, each in page.items]
+    shown = [_entry_record(number, copied, PREVIEW) for number, copied in page.items]
     lines = [*map(_history_line, shown), *more_line(page)]
     text = "\n".join(lines or ["Nothing was copied since this server first used the desktop."])
     return Reply(HistoryList(shown, page.more, page.next_page_token), text)

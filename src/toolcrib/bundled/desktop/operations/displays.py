@@ -52,7 +52,9 @@ class CursorPosition:
 async def list_displays(desktop: Desktop, page_size: int = 0, page_token: str = "") -> Reply[DisplayList]:
     listed = await (await desktop.backend()).displays.list()
     page = desktop.page(list(listed), page_size, page_token, "displays")
-    data = DisplayList("screen", [_record(each) for each in page.items], page.more, page.next_page_token)
+    data = DisplayList(
+        "screen", [_record(display) for display in page.items], page.more, page.next_page_token
+    )
     return Reply(data, "\n".join([*map(_line, page.items), *more_line(page)]))
 
 

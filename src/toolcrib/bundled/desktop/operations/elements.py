@@ -1,4 +1,8 @@
-"""Elements for a model: find, get, click, fill, act. On the wire of gRPC they have another shape."""
+"""Elements: find, get, click, fill, act.
+
+For a model, a search gives an outline in pages of limited length. On the wire of gRPC an element has another
+shape and lists are complete, so searches of programs are in `grpc/methods/elements.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import asyncio
 import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Tree
@@ -20,10 +25,15 @@ from toolcrib.bundled.desktop.elements.search import POLL, SearchResult, search,
 from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
 from toolcrib.bundled.desktop.elements.snapshots import Snapshot, describe
 from toolcrib.bundled.desktop.enums import read_enum
-from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, InvalidValue, MissingField
+from toolcrib.bundled.desktop.failures import (
+    AmbiguousElement,
+    ElementNotFound,
+    InvalidValue,
+    MissingField,
+)
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
 from toolcrib.bundled.desktop.modality import check_element, windows_of_elements
-from toolcrib.bundled.desktop.operations.element_data import (
+from toolcrib.bundled.desktop.operations.element_replies import (
     ActionResult,
     ElementData,
     ElementList,
@@ -33,7 +43,13 @@ from toolcrib.bundled.desktop.operations.element_data import (
     make_listing,
     show_page,
 )
-from toolcrib.bundled.desktop.operations.table import ACTING, LOOKING, Desktop, Reply, operation
+from toolcrib.bundled.desktop.operations.table import (
+    ACTING,
+    LOOKING,
+    Desktop,
+    Reply,
+    operation,
+)
 from toolcrib.bundled.desktop.resources import ALL, split_name
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
@@ -43,6 +59,7 @@ LONGEST_WAIT = 60.0
 MAX_APPLICATIONS = 20
 """Searched at once for `applications/-`."""
 CLICKS = {"single": "single", "double": "double", "right": "right", "left": "single"}
+FOCUS = "focus"
 SelectorArgument = dict[str, Any] | str
 
 
@@ -53,7 +70,20 @@ class RegionArgument(TypedDict):
     height: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
+class ElementActed:
+    """What gRPC answers to an action, with its own shape of elements."""
+
+    success: bool
+    element: Any
+
+
+@dataclass(frozen=True)
+class ElementActions:
+    actions: list[str]
+
+
+@dataclass(frozen=True)
 class ElementDetails(ElementData):
     application: int
     description: str
@@ -84,7 +114,7 @@ async def find_elements(
     wanted = parse_selector(selector) if selector is not None else None
     results = await _search(backend, parent, wanted, min(max(0.0, wait), LONGEST_WAIT))
     if visible_only:
-        results = [_keep(each, lambda element: element.visible) for each in results]
+        results = [_keep(result, lambda element: element.visible) for result in results]
     hint = await _why_few(results, waited=wait > 0)
     return _first_page(desktop, results, page_size, max_tokens, outline=wanted is None, hint=hint)
 
@@ -112,16 +142,16 @@ async def find_region_elements(
         raise InvalidValue("The region is empty.", "Give a width and a height above 0.")
     wanted = parse_selector(selector) if selector is not None else None
     owner = parent if parent is not None else await _owner_at(backend, area.centre)
-    results = [_within(each, area) for each in await _search(backend, owner, wanted, 0.0)]
+    results = [_within(result, area) for result in await _search(backend, owner, wanted, 0.0)]
     return _first_page(desktop, results, page_size, max_tokens, outline=False)
 
 
 @operation("Get an element", LOOKING)
 async def get_element(desktop: Desktop, name: str) -> Reply[ElementDetails]:
-    backend = await desktop.backend()
-    _, element_id = split_name(name, "elements")
-    snapshot, found = await desktop.session.snapshots.resolve(backend, element_id)
-    actions = list(await backend.accessibility.actions(found.ref))
+    snapshot, found, actions = await _with_actions(desktop, name)
+    if not desktop.for_model:
+        return Reply(desktop.element(snapshot, found, actions))
+    element_id = split_name(name, "elements")[1]
     data = ElementDetails(
         **vars(element_data(found, element_id)),
         application=snapshot.tree.application,
@@ -131,6 +161,11 @@ async def get_element(desktop: Desktop, name: str) -> Reply[ElementDetails]:
     )
     offered = f"Actions: {', '.join(actions)}." if actions else "It has no actions."
     return Reply(data, f"{line(found, element_id)}\n{offered}")
+
+
+@operation("", LOOKING)
+async def get_element_actions(desktop: Desktop, name: str) -> ElementActions:
+    return ElementActions((await _with_actions(desktop, name.removesuffix("/actions")))[2])
 
 
 @operation("Click an element", ACTING)
@@ -172,7 +207,7 @@ async def perform_element_action(
     parent: str | None = None,
 ) -> Reply[ActionResult]:
     async def perform(backend: Backend, process: int, found: Element) -> acting.Outcome:
-        return await _perform(backend, found, action)
+        return await _perform(desktop, backend, found, action)
 
     return await _act(desktop, (element_id, selector, parent), perform, f"Performed {action} on")
 
@@ -195,17 +230,28 @@ async def _act(
     target: tuple[str | None, SelectorArgument | None, str | None],
     operation: Callable[[Backend, int, Element], Awaitable[acting.Outcome]],
     verb: str,
-) -> Reply[ActionResult]:
+) -> Reply[Any]:
     backend = await desktop.backend()
-    snapshot, found, before = await _target(desktop, backend, *target)
+    snapshot, found, before = await find_target(desktop, backend, *target)
     process = snapshot.tree.application
-    await check_element(backend, process, found, before or snapshot.tree)
+    await check_element(backend, process, found, before or (snapshot.tree if desktop.for_model else None))
     async with desktop.observing(process, before) as report:
         outcome = await operation(backend, process, found)
-    return acted(snapshot, found, outcome, report, verb)
+    if desktop.for_model:
+        return acted(snapshot, found, outcome, report, verb)
+    now = await backend.accessibility.read(found.ref) or found
+    return Reply(ElementActed(outcome.verified is not False, desktop.element(snapshot, now)))
 
 
-async def _target(
+async def _with_actions(desktop: Desktop, name: str) -> tuple[Snapshot, Element, list[str]]:
+    desktop.check_name(name, "elements")
+    backend = await desktop.backend()
+    snapshots = desktop.session.snapshots
+    snapshot, found = await snapshots.resolve(backend, split_name(name, "elements")[1])
+    return snapshot, found, list(await backend.accessibility.actions(found.ref))
+
+
+async def find_target(
     desktop: Desktop,
     backend: Backend,
     element_id: str | None,
@@ -214,7 +260,7 @@ async def _target(
 ) -> tuple[Snapshot, Element, Tree | None]:
     """The one element that is meant, read just now; and the tree if that was read as well."""
     if element_id is not None:
-        return await _named(desktop, backend, split_name(element_id, "elements")[1])
+        return await _named(desktop, backend, split_name(element_id, "elements")[1], parent)
     if selector is None:
         raise MissingField(
             "Neither element_id nor selector is given.", "Give the id that find_elements returned."
@@ -222,8 +268,15 @@ async def _target(
     return await _selected(desktop, backend, parse_selector(selector), parent)
 
 
-async def _named(desktop: Desktop, backend: Backend, element_id: str) -> tuple[Snapshot, Element, Tree]:
+async def _named(
+    desktop: Desktop, backend: Backend, element_id: str, parent: str | None
+) -> tuple[Snapshot, Element, Tree | None]:
     snapshots = desktop.session.snapshots
+    if not desktop.for_model:
+        snapshot, found = await snapshots.resolve(backend, element_id)
+        if await desktop.process(parent) not in (None, snapshot.tree.application):
+            raise ElementNotFound(f"There is no {parent}/elements/{element_id}.")
+        return snapshot, found, None
     application = snapshots.find(element_id)[0].tree.application
     reading = asyncio.ensure_future(read_before(backend, application))
     try:
@@ -237,17 +290,17 @@ async def _selected(
     desktop: Desktop, backend: Backend, selector: Selector, parent: str | None
 ) -> tuple[Snapshot, Element, Tree | None]:
     snapshots = desktop.session.snapshots
-    results = await _search(backend, parent, selector, 0.0)
-    found_in = [(snapshots.add(each.tree), each) for each in results if each.matches]
-    candidates = [(snapshot, element) for snapshot, each in found_in for element in each.meant]
-    candidates = [each for each in candidates if each[1].visible] or candidates
+    results = await _search(backend, desktop.scope(parent), selector, 0.0)
+    found_in = [(snapshots.add(result.tree), result) for result in results if result.matches]
+    candidates = [(snapshot, element) for snapshot, result in found_in for element in result.meant]
+    candidates = [candidate for candidate in candidates if candidate[1].visible] or candidates
     if len(candidates) == 1:
         snapshot, element = candidates[0]
         return snapshot, element, None if selector.needs_places else snapshot.tree
     problem = f"{len(candidates) or 'No'} elements match the selector, so nothing was done."
     choices = "\n".join(
-        f"{line(each, snapshot.id_of(each))}{_in_window(snapshot.tree, each)}"
-        for snapshot, each in candidates[:10]
+        f"{line(element, snapshot.id_of(element))}{_in_window(snapshot.tree, element)}"
+        for snapshot, element in candidates[:10]
     )
     if choices:
         raise AmbiguousElement(problem, f"Give the id of one of these:\n{choices}")
@@ -304,12 +357,14 @@ async def _owner_at(backend: Backend, point: Point) -> str | None:
 
 
 def _keep(result: SearchResult, wanted: Callable[[Element], bool]) -> SearchResult:
-    return dataclasses.replace(result, matches=tuple(each for each in result.matches if wanted(each)))
+    return dataclasses.replace(
+        result, matches=tuple(element for element in result.matches if wanted(element))
+    )
 
 
 def _in_window(tree: Tree, element: Element) -> str:
     top = windows_of_elements(tree).get(element.ref)
-    name = next((each.name for each in tree.elements if each.ref == top), "")
+    name = next((element.name for element in tree.elements if element.ref == top), "")
     return f" in {name[:MAX_TITLE]!r}" if name and top != element.ref else ""
 
 
@@ -318,22 +373,28 @@ def _within(result: SearchResult, area: Rect) -> SearchResult:
     mattering = {node.element.ref for node in reduce(result.tree.elements)}
     return _keep(
         result,
-        lambda each: each.rect is not None and each.ref in mattering and area.contains(each.rect.centre),
+        lambda element: (
+            element.rect is not None and element.ref in mattering and area.contains(element.rect.centre)
+        ),
     )
 
 
-async def _perform(backend: Backend, element: Element, action: str) -> acting.Outcome:
+async def _perform(desktop: Desktop, backend: Backend, element: Element, action: str) -> acting.Outcome:
+    """Programs can also ask for `focus`, which every element has; a refusal is no error for them."""
     offered = list(await backend.accessibility.actions(element.ref))
-    named = {_normal(each): each for each in offered}
+    named = {_normal(name): name for name in offered}
     wanted = _normal(action)
     aliases = ("click", "press", "activate") if wanted in ("press", "click") else ()
-    chosen = next((named[each] for each in (wanted, *aliases) if each in named), None)
+    chosen = next((named[name] for name in (wanted, *aliases) if name in named), None)
+    if chosen is None and not desktop.for_model and wanted == FOCUS:
+        return acting.Outcome("action", await backend.accessibility.focus(element.ref))
     if chosen is None:
         known = f"It offers: {', '.join(offered)}." if offered else "It offers none."
         raise InvalidValue(f"{describe(element)} has no action {action!r}.", known)
-    if not await backend.accessibility.act(element.ref, chosen):
+    done = await backend.accessibility.act(element.ref, chosen)
+    if not done and desktop.for_model:
         raise ToolFailure(f"{describe(element)} refused the action {chosen!r}.", "It may be disabled.")
-    return acting.Outcome("action", None)
+    return acting.Outcome("action", None if done else False)
 
 
 def _normal(action: str) -> str:

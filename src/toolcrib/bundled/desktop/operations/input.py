@@ -46,7 +46,7 @@ MAX_TIMES = 100
 VERIFY_ATTEMPTS = 8
 KEPT, LISTED = 500, 200
 """Records, and those that a model can list."""
-STATES = {each: each for each in ("pending", "executing", "completed", "failed")}
+STATES = {state: state for state in ("pending", "executing", "completed", "failed")}
 _ID = re.compile(r"[a-zA-Z0-9][\w-]{0,62}")
 
 
@@ -181,14 +181,16 @@ async def list_inputs(
     """The newest first for a model, which filters by a state alone."""
     process = await desktop.process(parent)
     prefix = "" if process is None else f"{application_name(process)}/"
-    chosen = [each for each in desktop.session.part(make_records) if each.name.startswith(prefix)]
+    chosen = [record for record in desktop.session.part(make_records) if record.name.startswith(prefix)]
     if desktop.for_model:
         state = read_enum("filter", filter, "STATE", STATES, "")
         chosen = [record for record in reversed(chosen[-LISTED:]) if state in ("", record.state)]
     else:
         chosen = filtered(chosen, filter, {"state": lambda record: f"STATE_{record.state.upper()}"})
     page = desktop.page(chosen, page_size, page_token, "inputs", process, filter)
-    lines = [f"{each.name} {kind_of(each.action)} {each.state} {each.create_time}" for each in page.items]
+    lines = [
+        f"{record.name} {kind_of(record.action)} {record.state} {record.create_time}" for record in page.items
+    ]
     data = InputList(list(page.items), page.more, page.next_page_token)
     return Reply(data, "\n".join([*lines, *more_line(page)] or ["No inputs."]))
 
@@ -229,10 +231,10 @@ def _target(
     async def window() -> Window:
         if process is None:
             return await focus_target(backend, reference if space == "window" else None)
-        own = [each for each in await backend.windows.list() if each.application == process]
+        own = [candidate for candidate in await backend.windows.list() if candidate.application == process]
         if not own:
             raise WindowNotFound(f"The application {process} has no window.")
-        active = next((each for each in own if each.active), own[-1])
+        active = next((candidate for candidate in own if candidate.active), own[-1])
         return await focus_target(backend, active.id)
 
     return InputTarget(backend, place, window)
@@ -255,7 +257,7 @@ async def focus_target(backend: Backend, window: int | str | None) -> Window:
     if window is not None:
         found = choose_window(listed, window)
         return found if found.active else await backend.windows.focus(found.id)
-    active = next((each for each in listed if each.active), None)
+    active = next((candidate for candidate in listed if candidate.active), None)
     if active is None:
         raise WindowNotFound("No window is active.", "Name the window that the keys are for.")
     if approved_window.get() not in (None, active.id):
@@ -269,7 +271,7 @@ async def focus_target(backend: Backend, window: int | str | None) -> Window:
 async def _arrived(backend: Backend, tree: Tree | None, text: str) -> bool | None:
     """Whether the focused field contains what was typed; None if its contents cannot be read."""
     focused = (
-        next((each for each in tree.elements if {"focused", "editable"} <= each.states), None)
+        next((element for element in tree.elements if {"focused", "editable"} <= element.states), None)
         if tree
         else None
     )
@@ -287,7 +289,7 @@ async def _arrived(backend: Backend, tree: Tree | None, text: str) -> bool | Non
 
 
 async def _active(backend: Backend) -> int:
-    active = (each.application for each in await backend.windows.list() if each.active)
+    active = (candidate.application for candidate in await backend.windows.list() if candidate.active)
     return next(active, None) or 0
 
 

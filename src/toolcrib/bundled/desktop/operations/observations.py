@@ -162,7 +162,7 @@ def event_data(event: ObservationEvent) -> dict[str, Any]:
         about["element"] = _element(change.element)
     if change.old_element is not None:
         about["old_element"] = _element(change.old_element)
-        about["changes"] = [write_record(each) for each in change.changes]
+        about["changes"] = [write_record(changed) for changed in change.changes]
     if change.event_type:
         about["event_type"] = change.event_type
     if change.window_id is not None:
@@ -181,7 +181,7 @@ def describe_event(event: ObservationEvent) -> str:
         what = f"window {change.window_id} {change.title!r}" if change.window_id else ""
         return f"{event.sequence} {change.event_type} {what or f'application {change.application}'}"
     sign = {"element_added": "+", "element_removed": "-"}.get(change.kind, "~")
-    values = ", ".join(f"{each.attribute}: {each.new_value[:80]!r}" for each in change.changes)
+    values = ", ".join(f"{changed.attribute}: {changed.new_value[:80]!r}" for changed in change.changes)
     return f"{event.sequence} {sign} {describe(change.element)[:MAX_TEXT]}{f' {values}' if values else ''}"
 
 

@@ -18,8 +18,8 @@ from toolcrib.bundled.desktop.pictures import (
     read_format,
 )
 from toolcrib.bundled.desktop.resources import window_name
-from toolcrib.bundled.desktop.sight.reading import NoOcr, Reading, shared_reader
-from toolcrib.bundled.desktop.sight.views import (
+from toolcrib.bundled.desktop.vision.reading import NoOcr, Reading, shared_reader
+from toolcrib.bundled.desktop.vision.views import (
     Place,
     Region,
     View,
@@ -216,7 +216,7 @@ async def _element(desktop: Desktop, backend: Backend, name: str, parent: str | 
     if not desktop.for_model and not 0 <= padding <= MAX_PADDING:
         raise OutOfRange(f"padding is 0 to {MAX_PADDING}.")
     rect = element.rect.grown(min(max(0, padding), MAX_PADDING))
-    own = [each for each in await backend.windows.list() if each.application == process]
+    own = [candidate for candidate in await backend.windows.list() if candidate.application == process]
     window = window_at(own, element.rect.centre)
     if window is None:  # an open menu is no window of its own
         return View(await backend.capture.screen(rect))

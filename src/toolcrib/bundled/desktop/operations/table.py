@@ -19,10 +19,11 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from toolcrib.bundled.desktop import operations
-from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
 from toolcrib.bundled.desktop.elements.observing import Report
+from toolcrib.bundled.desktop.elements.snapshots import Snapshot
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.pages import Page
+from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Image
@@ -131,13 +132,20 @@ class Desktop(ABC):
     async def process(self, application: str | None) -> int | None:
         """The id of the application that a parent names; None for all."""
 
+    def scope(self, parent: str | None) -> str | None:
+        """Where elements are looked for; None for the active application."""
+        return parent
+
+    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+        """An element in the shape of this surface, unless it is for a model."""
+        raise NotImplementedError
+
     def check_name(self, name: str, collection: str) -> None:  # noqa: B027
         """Raises if this surface wants a resource name of the collection, and this is none.
 
         An empty name of an application is one: it means all of them.
         """
 
-    @abstractmethod
     def page(
         self,
         items: Sequence[T],
@@ -148,6 +156,8 @@ class Desktop(ABC):
         rpc_default: int = 100,
     ) -> Page[T]:
         """One page of a list; `query` is what makes the list this one. The sizes are for a model and gRPC."""
+        size = default if self.for_model else rpc_default
+        return paginate(items, page_size, page_token, *query, default=size)
 
 
 @dataclass(frozen=True)
@@ -174,7 +184,9 @@ class Operation:
     def required(self) -> frozenset[str]:
         """The parameters without a default."""
         parameters = inspect.signature(self.function).parameters.items()
-        return frozenset(name for name, each in parameters if each.default is inspect.Parameter.empty)
+        return frozenset(
+            name for name, parameter in parameters if parameter.default is inspect.Parameter.empty
+        )
 
     @cached_property
     def result(self) -> Any:

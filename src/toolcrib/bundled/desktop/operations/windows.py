@@ -168,7 +168,7 @@ async def focus_window(
     window_id: int | str | None = None,
     pid: int | None = None,
 ) -> Reply[WindowActed]:
-    given = [each for each in (name, window_id) if each is not None]
+    given = [value for value in (name, window_id) if value is not None]
     if len(given) + (app_name is not None) + (pid is not None) != 1:
         raise MissingField("Give exactly one of name, app_name, window_id and pid.")
     async with desktop.acting() as action:
@@ -243,7 +243,9 @@ async def _topmost(desktop: Desktop, application: str | None) -> Window:
 
 async def _end_program(desktop: Desktop, action: Action, window: Window) -> bool:
     """Kill the program of a window that does not close, unless other windows would go with it."""
-    others = [each for each in action.windows if each.application == window.application and each != window]
+    others = [
+        other for other in action.windows if other.application == window.application and other != window
+    ]
     if window.application is None or others:
         if not desktop.for_model:  # the response has a field for it
             return False

@@ -17,14 +17,6 @@ from toolcrib.serverkit.server import ToolServer
 T = TypeVar("T", bound=Mapping[str, Any])
 LONGEST_CALL = 360.0
 """Seconds after which any call ends; most tools have a shorter limit."""
-ACTING: Mapping[str, Any] = {
-    "open_world": True,
-    "outside": True,
-    "private": True,
-    "reach": "anybody",
-    "limit": 180.0,
-}
-"""How a tool is declared that acts in programs, which can send data anywhere."""
 
 
 class UnspecifiedFailure(ToolFailure):

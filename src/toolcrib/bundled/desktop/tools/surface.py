@@ -8,23 +8,19 @@ import functools
 import inspect
 import typing
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
 from toolcrib.bundled.desktop.choosing import choose_application, choose_window, windows_of
-from toolcrib.bundled.desktop.elements.difference import summarise
+from toolcrib.bundled.desktop.elements.difference import describe_changes, summarise
 from toolcrib.bundled.desktop.elements.observing import Report, observe
 from toolcrib.bundled.desktop.failures import ApplicationNotFound, MissingField
 from toolcrib.bundled.desktop.lists import masked
 from toolcrib.bundled.desktop.operations.table import Action, Desktop, Operation, Reply
-from toolcrib.bundled.desktop.pages import Page, paginate
 from toolcrib.bundled.desktop.resources import application_of
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.tools.offer import Offer, answer, as_failure
-from toolcrib.bundled.desktop.window_changes import describe_changes
 from toolcrib.serverkit.context import ToolContext
-
-T = TypeVar("T")
 
 
 class ToolDesktop(Desktop):
@@ -68,17 +64,6 @@ class ToolDesktop(Desktop):
             return None
         return await choose_application(await self.backend(), application)
 
-    def page(
-        self,
-        items: Sequence[T],
-        page_size: int,
-        page_token: str,
-        *query: object,
-        default: int = 50,
-        rpc_default: int = 100,
-    ) -> Page[T]:
-        return paginate(items, page_size, page_token, *query, default=default)
-
 
 def offer_operation(offer: Offer, session: DesktopSession, operation: Operation) -> None:
     """Add the tool of an operation, if the profile has it."""
@@ -114,7 +99,7 @@ def offer_operation(offer: Offer, session: DesktopSession, operation: Operation)
 
 def _defaults(operation: Operation) -> dict[str, Any]:
     signature = inspect.signature(operation.function)
-    return {name: each.default for name, each in signature.parameters.items()}
+    return {name: parameter.default for name, parameter in signature.parameters.items()}
 
 
 def _shown(reply: Reply[Any], read_mask: str) -> Any:

@@ -181,7 +181,7 @@ def _with_twins(root: Any, totals: dict[Any, Measure]) -> Any:
         outer = element.getparent()
         if outer is None or outer.tag == "html":
             break
-        twins = [each for each in outer if each is not element and _is_twin(each, element, totals)]
+        twins = [other for other in outer if other is not element and _is_twin(other, element, totals)]
         if len(twins) >= _MANY:
             widest = outer
     return widest

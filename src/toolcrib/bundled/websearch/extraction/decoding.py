@@ -60,7 +60,7 @@ def _codec(name: str) -> str:
 def _best_guess(content: bytes) -> str:
     """Damaged UTF-8 if most characters beyond ASCII are valid; else what looks most like a language."""
     text = content.decode("utf-8", "replace")
-    beyond = sum(each > "\x7f" for each in text[:_SAMPLE])
+    beyond = sum(character > "\x7f" for character in text[:_SAMPLE])
     if text[:_SAMPLE].count("\ufffd") * 2 < beyond:
         return text
     return content.decode(_likely_charset(content[:_SAMPLE]), "replace")
@@ -69,7 +69,7 @@ def _best_guess(content: bytes) -> str:
 def _likely_charset(sample: bytes) -> str:
     """Western languages have few letters beyond ASCII; for the others the frequencies of letters decide."""
     letters = _NO_LETTER.sub(b"", _TAG.sub(b"", sample))
-    if sum(each > 0x7F for each in letters) * 4 < len(letters):
+    if sum(letter > 0x7F for letter in letters) * 4 < len(letters):
         return "cp1252"
     from charset_normalizer import from_bytes
 

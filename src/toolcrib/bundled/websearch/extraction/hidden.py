@@ -147,10 +147,10 @@ def _unescaped(escape: re.Match[str]) -> str:
 def _selectors(element: Any) -> Iterator[str]:
     yield element.tag
     name = element.get("id")
-    for each in [f"#{name}"] if name else []:
-        yield from (each, f"{element.tag}{each}")
-    for each in element.get("class", "").split():
-        yield from (f".{each}", f"{element.tag}.{each}")
+    for selector in [f"#{name}"] if name else []:
+        yield from (selector, f"{element.tag}{selector}")
+    for css_class in element.get("class", "").split():
+        yield from (f".{css_class}", f"{element.tag}.{css_class}")
 
 
 def _hiding_rules(tree: Any) -> Iterator[str]:

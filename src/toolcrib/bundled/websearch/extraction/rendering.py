@@ -93,11 +93,13 @@ def flatten_code(root: Any) -> None:
 
 def _language(pre: Any) -> str:
     around = [pre.getparent(), pre.getparent().getparent()] if pre.getparent() is not None else []
-    for element in (*pre.iter("code"), pre, *(each for each in around if each is not None)):
+    for element in (*pre.iter("code"), pre, *(element for element in around if element is not None)):
         names = element.get("class", "")
         found = _LANGUAGE.search(names)
         name = element.get("data-lang") or element.get("data-language") or (found.group(1) if found else "")
-        name = name or next((each for each in names.split() if each.lower() in _BARE_LANGUAGES), "")
+        name = name or next(
+            (language for language in names.split() if language.lower() in _BARE_LANGUAGES), ""
+        )
         if name and name.lower() not in _NO_LANGUAGE:
             return re.sub(r"[^\w+#.-]", "", name)[:20].lower()
     return ""

@@ -140,7 +140,7 @@ def split(text: str, size: int = PART) -> list[str]:
             rest = lines[cut:]
             parts.append(_closed(lines[:cut], opened if cut == len(lines) else ""))
             lines = [opened, *rest] if opened and cut == len(lines) else rest
-            length, good = sum(len(each) + 1 for each in lines), 0
+            length, good = sum(len(line) + 1 for line in lines), 0
         lines.append(line)
         length += len(line) + 1
         opened = _fence_after(line, opened)

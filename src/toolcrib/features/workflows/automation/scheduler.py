@@ -14,10 +14,9 @@ from datetime import datetime, timedelta
 
 from toolcrib.clock import Clock
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.automation.assessment import Assessment, assess
 from toolcrib.features.workflows.automation.definitions import find_trigger_type
-from toolcrib.features.workflows.automation.ports import Activation, TriggerStore, WorkflowSource
-from toolcrib.features.workflows.automation.starts import RunStarter
+from toolcrib.features.workflows.automation.starts import Assessment, RunStarter, WorkflowSource, assess
+from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Found, Watch, WatchContext
 from toolcrib.tasks import first_of
 
@@ -43,7 +42,7 @@ class Scheduler:
     """Created with the store; runs until `run` is cancelled."""
 
     def __init__(
-        self, store: TriggerStore, source: WorkflowSource, starter: RunStarter, clock: Clock, machine: str
+        self, store: StoredTriggers, source: WorkflowSource, starter: RunStarter, clock: Clock, machine: str
     ) -> None:
         self._store = store
         self._source = source

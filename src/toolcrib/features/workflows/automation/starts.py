@@ -7,21 +7,26 @@ leaves a record behind that any host takes up again; starting a run that exists 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, Literal, Protocol
 
 from toolcrib.clock import Clock
 from toolcrib.errors import NotFound, ToolcribError, UsageError
-from toolcrib.features.workflows.automation.assessment import Assessment, assess
-from toolcrib.features.workflows.automation.definitions import trigger_inputs, untrusted_inputs
-from toolcrib.features.workflows.automation.ports import (
-    Activation,
-    RunLauncher,
-    StartRecord,
-    TriggerStore,
-    WorkflowSource,
+from toolcrib.features.workflows.automation.definitions import (
+    DefinedTrigger,
+    find_defined,
+    trigger_inputs,
+    untrusted_inputs,
 )
+from toolcrib.features.workflows.trigger_store import Activation, StartRecord, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Overlap
+from toolcrib.schema.workflows import RunState, Workflow
+
+Status = Literal["off", "on", "paused"]
+CHANGED = "It was changed after it was turned on. Turn it on again."
+REMOVED = "The workflow no longer has this trigger."
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +42,75 @@ _QUEUE_FULL = f"{MOST_QUEUED} occurrences of this trigger were waiting already."
 _OFF = "The trigger was turned off."
 
 
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """`paused`: the user turned it on, but it starts nothing now."""
+
+    status: Status
+    reason: str = ""
+    defined: DefinedTrigger | None = None
+    workflow: Workflow | None = None
+
+
+class WorkflowSource(Protocol):
+    async def workflow(self, name: str) -> Workflow:
+        """Raises `NotFound`, or `UsageError` with the first problem of one that is not valid."""
+
+
+async def assess(source: WorkflowSource, activation: Activation) -> Assessment:
+    """The state of a trigger that is on, with its workflow as it is now."""
+    try:
+        workflow = await source.workflow(activation.workflow)
+    except ToolcribError as error:
+        return Assessment(status="paused", reason=error.message)
+    defined = find_defined(workflow, activation.trigger)
+    if defined is None:
+        return Assessment(status="paused", reason=REMOVED)
+    status, reason = standing(defined, activation)
+    return Assessment(status=status, reason=reason, defined=defined, workflow=workflow)
+
+
+def standing(defined: DefinedTrigger, activation: Activation | None) -> tuple[Status, str]:
+    """The state of a trigger of a valid workflow."""
+    if activation is None or not activation.on:
+        return "off", ""
+    if activation.fingerprint != defined.fingerprint:
+        return "paused", CHANGED
+    if defined.problems:
+        return "paused", defined.problems[0]
+    return "on", ""
+
+
+class RunLauncher(Protocol):
+    """Starts runs and follows them."""
+
+    async def check(self, workflow: Workflow, inputs: Mapping[str, Any]) -> None:
+        """Raises what `start` would raise: `UsageError` for wrong inputs, `Denied` if it may not run."""
+
+    async def start(
+        self, workflow: Workflow, inputs: Mapping[str, Any], run: str, *, source: str = ""
+    ) -> None:
+        """Start a run with this id; does nothing if it exists. Raises `UsageError` for wrong inputs.
+
+        `source` names where untrusted inputs are from.
+        """
+
+    async def state(self, run: str) -> RunState | None:
+        """None if there is no such run."""
+
+    async def result(self, run: str, timeout: float) -> Mapping[str, Any]:
+        """`run`, `state`, `outputs` and `error` when it has ended, or as it is after so many seconds."""
+
+    async def find(self, workflow: str, name: str, value: Any) -> Sequence[str]:
+        """The active runs of a workflow whose input has this value."""
+
+    async def send_event(self, run: str, name: str, data: Any, *, source: str = "") -> None:
+        """Raises `NotFound`."""
+
+
 class RunStarter:
     def __init__(
-        self, store: TriggerStore, source: WorkflowSource, launcher: RunLauncher, clock: Clock
+        self, store: StoredTriggers, source: WorkflowSource, launcher: RunLauncher, clock: Clock
     ) -> None:
         self._store = store
         self._source = source

@@ -15,7 +15,7 @@ from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.commands.view import Progress, exit_code, show_result
-from toolcrib.features.workflows.run_ids import belongs_to
+from toolcrib.features.workflows.records import belongs_to
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:

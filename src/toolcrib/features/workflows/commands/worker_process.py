@@ -11,7 +11,8 @@ from toolcrib.cli.host_connection import serve_operations, warn_of_incident
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
-from toolcrib.features.workflows.trigger_loop import run_triggers
+from toolcrib.features.workflows.opening import run_triggers
+from toolcrib.features.workflows.runs import WorkflowRuns
 from toolcrib.host import Host, open_host
 from toolcrib.host.database_key import signer_of
 from toolcrib.host.lock import running_host
@@ -71,7 +72,7 @@ def _trouble(status: ServerStatus) -> str:
 
 async def _open(host: Host, database: str | None) -> str:
     """Become a worker; a database in the arguments replaces the one of the settings."""
-    runs = host.workflows.runs
+    runs: WorkflowRuns = host.workflows.runs
     if database:
         runs.engine.url = database
         runs.engine.signer = await signer_of(database, host.core.secrets)

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import logging
 from asyncio import timeout
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel
 
 from toolcrib.errors import CallFailed, Denied, NotFound, UsageError
 from toolcrib.features.workflows.engine.active_run import ActiveRun
-from toolcrib.features.workflows.engine.checks import check_all
-from toolcrib.features.workflows.engine.uncertain import AGAIN, DONE, ask_again
-from toolcrib.features.workflows.engine.visit_context import VisitContext
+from toolcrib.features.workflows.engine.visit_context import AGAIN, DONE, VisitContext, ask_again
 from toolcrib.graph.node_type import UserAnswer
 from toolcrib.graph.trace import MOST_NOTES, Trace, checked_value, error_of, shown
 from toolcrib.graph.walk import Visit
-from toolcrib.schema.workflows import NEXT, Retry, StepState
+from toolcrib.schema.workflows import NEXT, Check, Retry, StepState
 
 logger = logging.getLogger(__name__)
 ONCE = Retry(attempts=1)
+
+
+class CheckFailed(CallFailed):
+    """What should hold does not."""
+
+    kind = "check_failed"
+
+
+async def check_all(checks: Sequence[Check], context: VisitContext, values: Mapping[str, Any]) -> None:
+    from toolcrib.features.workflows.checks import run_check
+
+    """Note every outcome; raises `CheckFailed` for the first that fails."""
+    outcomes = [await run_check(check, context, values) for check in checks]
+    for outcome in outcomes:
+        context.note("check", **asdict(outcome))
+    if failed := [outcome.reason for outcome in outcomes if outcome.fails]:
+        raise CheckFailed(f"A check failed: {failed[0]}.", hint="Look at the trace of the node.")
 
 
 class StepTimeout(CallFailed):

@@ -18,11 +18,11 @@ from toolcrib.features.workflows.engine.dbos_internals import DBOSAwaitedWorkflo
 from toolcrib.features.workflows.engine.documents import (
     Document,
     complete_inputs,
+    insert_run,
     item_document,
     root_document,
 )
 from toolcrib.features.workflows.engine.outcomes import FinalOutcome, final_outcome, result_of
-from toolcrib.features.workflows.engine.run_rows import insert_run
 from toolcrib.features.workflows.engine.runtime import outside_of_runs
 from toolcrib.features.workflows.engine.serializer import CALLED, RunFailed
 from toolcrib.features.workflows.graph.validation import compile_workflow

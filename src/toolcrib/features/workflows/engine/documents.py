@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from toolcrib.errors import NotFound, UsageError
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import Database, insert_once
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, shown
+from toolcrib.features.workflows.engine.tables import runs
 from toolcrib.features.workflows.graph.validation import compile_valid
 from toolcrib.features.workflows.ports import RunInfo
 from toolcrib.features.workflows.secret_inputs import NOTHING, LostSecrets, RunKey, SecretInputs, seal, unseal
@@ -29,6 +30,31 @@ from toolcrib.schema.workflows import Workflow
 T = TypeVar("T")
 Document = dict[str, Any]
 MOST_CACHED = 200
+
+
+async def insert_run(
+    database: Database,
+    run: str,
+    workflow: str,
+    created: float,
+    *,
+    parent: str | None = None,
+    from_run: str | None = None,
+    breakpoints: Iterable[str] = (),
+) -> bool:
+    """Whether it is new."""
+    values = {
+        "run": run,
+        "workflow": workflow,
+        "parent": parent,
+        "from_run": from_run,
+        "created": created,
+        "paused": False,
+        "breakpoints": json.dumps(sorted(set(breakpoints))),
+        "paused_at": "[]",
+        "passed": "[]",
+    }
+    return await database.run(lambda connection: insert_once(connection, runs, **values))
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
-from dbos import DBOS, DBOSConfig
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import HostRunning
 from toolcrib.features.workflows.engine import dbos_internals, interpreter
-from toolcrib.features.workflows.engine.database import Database, Synchronous
-from toolcrib.features.workflows.engine.engine import Engine
-from toolcrib.features.workflows.engine.patience import in_time
-from toolcrib.features.workflows.engine.queues import Queues
-from toolcrib.features.workflows.engine.runtime import OnChange, Runtime
-from toolcrib.features.workflows.engine.watcher import Watcher
-from toolcrib.features.workflows.engine.worker_slots import Slot, take_slot
-from toolcrib.features.workflows.engine.workers import Workers
+from toolcrib.features.workflows.engine.database import Database, Synchronous, answered_in_time, in_time
+from toolcrib.features.workflows.engine.dbos_internals import Queues, requeue, take_recovered_runs
+from toolcrib.features.workflows.engine.engine import Engine, family
+from toolcrib.features.workflows.engine.outcomes import status
+from toolcrib.features.workflows.engine.runtime import OnChange, Runtime, stop_lost
+from toolcrib.features.workflows.engine.workers import Slot, Workers, take_slot
 from toolcrib.features.workflows.ports import RunServices
+from toolcrib.features.workflows.records import FINAL
 from toolcrib.features.workflows.secret_inputs import NO_KEY, RunKey
 from toolcrib.tasks import cancel_and_wait
 
@@ -37,6 +38,112 @@ ENGINE_VERSION = "1"
 APPLICATION = "toolcrib"
 LONGEST_END = 15.0
 """Seconds that DBOS may take to end, and to write what it has begun, before its connections are cut."""
+
+
+class Watcher:
+    """Background work of an open engine; each part goes on after a failure."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        workers: Workers,
+        *,
+        polling: float,
+        heartbeat: float,
+        lease: float,
+        own_runs_only: bool = False,
+    ) -> None:
+        self._runtime = runtime
+        self._workers = workers
+        self._polling = polling
+        self._heartbeat = heartbeat
+        self._lease = lease
+        self._own_runs_only = own_runs_only
+        self._missing: dict[str, float] = {}
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._repeat(self._polling, self._look))
+            group.create_task(self._repeat(self._heartbeat, self._workers.beat))
+            group.create_task(self._repeat(self._heartbeat, self._reap))
+
+    async def _repeat(self, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
+        while True:
+            try:
+                await work()
+            except Exception:
+                logger.exception("the background work of the workflow engine failed and is tried again")
+            await self._runtime.clock.sleep(seconds)
+
+    async def _look(self) -> None:
+        if self._runtime.active:
+            await self._runtime.waits.look()
+            await self._runtime.controls.refresh()
+            await stop_lost(self._runtime, list(self._runtime.active))
+
+    async def _reap(self) -> None:
+        if not self._own_runs_only:
+            await self._workers.reap()
+        await self._dispatch_lost()
+
+    async def _dispatch_lost(self) -> None:
+        """Put runs back into a queue that this process took but does not run.
+
+        That happens if the database fails between the two, or when an outcome could not be stored. It must be
+        missing for a while: between taking and running there is a moment, and a busy machine makes it long.
+        """
+        mine = sa.select(status.c.workflow_uuid).where(
+            status.c.status == "PENDING", status.c.executor_id == DBOS.executor_id
+        )
+        rows = await self._runtime.database.run(lambda connection: list(connection.execute(mine).scalars()))
+        now = self._runtime.clock.monotonic()
+        missing = [run for run in rows if run not in self._runtime.active]
+        self._missing = {run: self._missing.get(run, now) for run in missing}
+        for run in [run for run, since in self._missing.items() if now - since > self._lease]:
+            logger.warning("a run was lost between its queue and this worker", extra={"run": run})
+            await self._runtime.database.run(lambda _, run=run: requeue(run))  # type: ignore[misc]
+            del self._missing[run]
+            take_recovered_runs(True)  # It is in their queue now; there may be no one else.
+
+
+class Viewer(Engine):
+    """An engine that runs nothing; another process does."""
+
+    @answered_in_time
+    async def cancel(self, run: str) -> bool:
+        if (await self.status(run)).state in FINAL:
+            return False
+        names = await self.database.run(lambda connection: family(connection, run))
+        client = DBOSClient(
+            system_database_engine=self.database.engine, serializer=self._runtime.serializer, lazy=True
+        )
+        await client.cancel_workflows_async(names)
+        self._runtime.on_change(run, None)
+        return True
+
+
+@asynccontextmanager
+async def open_viewer(
+    folder: Path,
+    *,
+    url: str | None = None,
+    signer: Signer | None = None,
+    clock: Clock | None = None,
+    on_change: OnChange = lambda run, step: None,
+    key: RunKey = NO_KEY,
+) -> AsyncIterator[Engine]:
+    """The runs of a home folder, or of a PostgreSQL database."""
+    database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}")
+    # Services are for workers.
+    runtime = Runtime.over(
+        database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change, signer, key
+    )
+    try:
+        await database.prepare()
+        yield Viewer(runtime, Queues(worker_concurrency=1, polling=1.0))
+    finally:
+        database.close()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,7 @@ from toolcrib.features.workflows.engine.runtime import Runtime
 from toolcrib.features.workflows.engine.serializer import shown
 from toolcrib.features.workflows.engine.tables import runs
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey, asking_roots, moment
-from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord
-from toolcrib.features.workflows.run_ids import path_in
+from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord, path_in
 from toolcrib.features.workflows.secret_inputs import without_marks
 from toolcrib.graph.trace import Outcome
 from toolcrib.graph.walk import Visit

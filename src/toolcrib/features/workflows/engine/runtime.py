@@ -1,26 +1,199 @@
-"""What all runs of one engine share."""
+"""What all runs of one engine share.
+
+Pause, breakpoints and single steps: each visit asks here before it begins. The state is a row of the run, so
+a paused run stays paused over a restart and any worker can change it. A sub-workflow also stops while a run
+that it is part of is paused.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Iterable
 from contextvars import Context
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import sqlalchemy as sa
 
 from toolcrib.clock import Clock
 from toolcrib.config.database_key import Signer
 from toolcrib.features.workflows.engine.active_run import ActiveRun
-from toolcrib.features.workflows.engine.control import Controls
 from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.dbos_internals import (
+    DBOSWorkflowCancelledError,
+    DBOSWorkflowConflictIDError,
+)
 from toolcrib.features.workflows.engine.documents import Documents
+from toolcrib.features.workflows.engine.outcomes import status
 from toolcrib.features.workflows.engine.serializer import JsonSerializer
+from toolcrib.features.workflows.engine.tables import runs
 from toolcrib.features.workflows.engine.waits import Waits
 from toolcrib.features.workflows.ports import RunServices
+from toolcrib.features.workflows.records import path_in, with_parents
 from toolcrib.features.workflows.secret_inputs import NO_KEY, RunKey
+
+CHUNK = 400
 
 T = TypeVar("T")
 OnChange = Callable[[str, str | None], None]
+
+
+async def stop_lost(runtime: Runtime, names: list[str]) -> None:
+    """Stop the visits of runs that were cancelled or that another worker has."""
+    now = runtime.clock.monotonic()
+    for start in range(0, len(names), CHUNK):
+        query = sa.select(status.c.workflow_uuid, status.c.status, status.c.owner_xid).where(
+            status.c.workflow_uuid.in_(names[start : start + CHUNK])
+        )
+        for row in await runtime.database.run(lambda c, query=query: list(c.execute(query))):  # type: ignore[misc]
+            if row.workflow_uuid in runtime.active:
+                stop_if_lost(runtime.active[row.workflow_uuid], row.status, row.owner_xid)
+    for name in names:
+        if name in runtime.active:
+            runtime.active[name].confirmed = now
+
+
+def stop_if_lost(execution: ActiveRun, state: str, owner: str | None) -> None:
+    if state == "CANCELLED":
+        execution.stop(DBOSWorkflowCancelledError(f"{execution.run} was cancelled."))
+    elif owner != execution.owner:
+        execution.stop(DBOSWorkflowConflictIDError(execution.run))
+
+
+class Place(NamedTuple):
+    """A visit as one run sees it."""
+
+    run: str
+    step: str
+    node: str
+    """Empty in a run that it only belongs to as a part of a sub-workflow: breakpoints are for own nodes."""
+
+
+def places(root: str, step: str, node: str) -> list[Place]:
+    """The visit in all runs that it is part of, the outermost first."""
+    *parents, _ = with_parents(root)
+    return [*(Place(run, path_in(root, run) + step, "") for run in parents), Place(root, step, node)]
+
+
+@dataclass
+class RunControl:
+    """How a run that is active in this process is controlled."""
+
+    paused: bool = False
+    breakpoints: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
+    """Visits that may begin although the run is paused or they have a breakpoint."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def stops(self, step: str, node: str) -> bool:
+        return (self.paused or node in self.breakpoints) and step not in self.passed
+
+    def update(self, row: Any) -> None:
+        fresh = (bool(row.paused), _set(row.breakpoints), _set(row.passed))
+        if fresh != (self.paused, self.breakpoints, self.passed):
+            self.paused, self.breakpoints, self.passed = fresh
+            self.changed.set()
+
+
+class Controls:
+    """The controls of all runs that are active in this process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._active: dict[str, RunControl] = {}
+        self._users: dict[str, int] = {}
+
+    async def enter(self, root: str) -> None:
+        """Keep the controls of a run, and of those that it is part of, at hand. Ends with `leave`."""
+        names = with_parents(root)
+        for name in names:
+            self._users[name] = self._users.get(name, 0) + 1
+            self._active.setdefault(name, RunControl())
+        await self.refresh(names)
+
+    def leave(self, root: str) -> None:
+        for name in with_parents(root):
+            self._users[name] -= 1
+            if not self._users[name]:
+                del self._users[name], self._active[name]
+
+    async def gate(self, root: str, step: str, node: str, paused: Callable[[], None]) -> None:
+        """Return when this visit may begin."""
+        stopped = True
+        while stopped:
+            stopped = False
+            for place in places(root, step, node):
+                stopped = await self._hold(place, paused) or stopped
+
+    async def _hold(self, place: Place, paused: Callable[[], None]) -> bool:
+        """Wait while the visit is stopped in this run; whether it was."""
+        control = self._active[place.run]
+        if not control.stops(place.step, place.node):
+            return False
+        await self._change(place.run, lambda row: {"paused_at": _with(row.paused_at, place.step)})
+        paused()
+        while control.stops(place.step, place.node):
+            control.changed.clear()
+            await control.changed.wait()
+        await self._change(place.run, lambda row: {"paused_at": _without(row.paused_at, place.step)})
+        return True
+
+    async def pause(self, root: str) -> bool:
+        return await self._change(root, lambda row: {"paused": True})
+
+    async def resume(self, root: str) -> bool:
+        return await self._change(root, lambda row: {"paused": False, "passed": row.paused_at})
+
+    async def step(self, root: str) -> bool:
+        """Let the visits begin before which the run is paused, and pause again after them."""
+        return await self._change(root, lambda row: {"paused": True, "passed": row.paused_at})
+
+    async def set_breakpoints(self, root: str, nodes: Iterable[str]) -> bool:
+        return await self._change(root, lambda row: {"breakpoints": json.dumps(sorted(set(nodes)))})
+
+    async def refresh(self, roots: Iterable[str] | None = None) -> None:
+        """Read the rows again, for changes by other processes."""
+        names = list(self._active if roots is None else roots)
+        for start in range(0, len(names), CHUNK):
+            await self._refresh(names[start : start + CHUNK])
+
+    async def _refresh(self, names: list[str]) -> None:
+        chosen = sa.select(runs).where(runs.c.run.in_(names))
+        for row in await self._database.run(lambda connection: list(connection.execute(chosen))):
+            if row.run in self._active:
+                self._active[row.run].update(row)
+
+    async def _change(self, root: str, change: Callable[[Any], dict[str, Any]]) -> bool:
+        row = await self._database.run(lambda connection: _changed(connection, root, change))
+        if row is not None and root in self._active:
+            self._active[root].update(row)
+        return row is not None
+
+
+def _changed(connection: sa.Connection, root: str, change: Callable[[Any], dict[str, Any]]) -> Any:
+    # A write first, so that the row is locked while its new content is computed.
+    connection.execute(sa.update(runs).where(runs.c.run == root).values(run=runs.c.run))
+    row = connection.execute(sa.select(runs).where(runs.c.run == root)).one_or_none()
+    if row is None:
+        return None
+    values = {
+        key: json.dumps(value) if isinstance(value, list) else value for key, value in change(row).items()
+    }
+    connection.execute(sa.update(runs).where(runs.c.run == root).values(**values))
+    return connection.execute(sa.select(runs).where(runs.c.run == root)).one()
+
+
+def _with(steps: str, step: str) -> list[str]:
+    return sorted({*json.loads(steps), step})
+
+
+def _without(steps: str, step: str) -> list[str]:
+    return sorted({*json.loads(steps)} - {step})
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(json.loads(text))
 
 
 @dataclass

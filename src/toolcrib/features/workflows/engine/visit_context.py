@@ -7,19 +7,86 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
+from types import TracebackType
 from typing import Any
 from zlib import crc32
 
 from toolcrib.errors import CallFailed, ConnectionLost, NotDelivered, ToolcribError
 from toolcrib.features.workflows.engine.active_run import ActiveRun
-from toolcrib.features.workflows.engine.attempt_time import AttemptTime
-from toolcrib.features.workflows.engine.uncertain import STOP
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey
 from toolcrib.features.workflows.ports import RunInfo
 from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
 from toolcrib.graph.trace import MOST_NOTES, shown
+from toolcrib.graph.walk import Visit
 from toolcrib.schema.tools import ToolResult
 from toolcrib.tasks import cancel_and_wait
+
+AGAIN = "Do it again"
+DONE = "It was done"
+STOP = "Stop here"
+NUMBER = 0
+"""The waits of the node itself count from 1."""
+
+
+async def ask_again(execution: ActiveRun, visit: Visit, tools: list[str], reason: str) -> UserAnswer | None:
+    """The user's decision; None if it did not come in time."""
+    content = {
+        "text": f"{', '.join(dict.fromkeys(tools))} may or may not have run. {reason} What now?",
+        "choices": [AGAIN, DONE, STOP],
+        "fields": {},
+        "shown": {"node": visit.node, "tools": tools},
+        "picture": None,
+    }
+    seconds = execution.info.workflow.options.question_deadline
+    key = WaitKey(execution.run, visit.step, NUMBER)
+    stored = execution.plan.secrets.hide(content)
+    wait = await execution.waits.open(key, execution.root, "uncertain", stored, seconds)
+    try:
+        answer = await execution.waits.answer_of(wait)
+    except TimeoutError:
+        return None
+    return UserAnswer(
+        choice=answer["choice"], values=answer.get("values") or {}, comment=answer.get("comment") or ""
+    )
+
+
+class AttemptTime:
+    """An async context manager that raises `TimeoutError` after this many seconds of work."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._timeout = asyncio.timeout(seconds)
+        self._waiting = 0
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time was over, in contrast to a `TimeoutError` of the attempt itself."""
+        return self._timeout.expired()
+
+    async def __aenter__(self) -> AttemptTime:
+        await self._timeout.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._timeout.__aexit__(kind, error, trace)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Stop the time inside the block."""
+        when = self._timeout.when()
+        if when is None or self._timeout.expired():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        left = when - loop.time()
+        self._timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            if not self._timeout.expired():
+                self._timeout.reschedule(loop.time() + left)
 
 
 class QuestionExpired(CallFailed):

@@ -22,7 +22,7 @@ from toolcrib.features.workflows.engine.database import Database, insert_once
 from toolcrib.features.workflows.engine.outcomes import ACTIVE_STATUSES, among, outermost, status
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, RefusedValue
 from toolcrib.features.workflows.engine.tables import events, waits
-from toolcrib.features.workflows.run_ids import with_parents
+from toolcrib.features.workflows.records import with_parents
 
 LONGEST_SLEEP = 30.0
 """Seconds between looks at the time of day, which may be changed."""

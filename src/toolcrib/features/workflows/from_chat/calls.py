@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcrib.chats.turn import Turn, TurnCall
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.doubts import Doubt
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.graph.references import Path
 from toolcrib.schema.tools import Tool, ToolDefinition
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -11,19 +12,113 @@ from pydantic import ValidationError
 
 from toolcrib.errors import ToolcribError, UsageError
 from toolcrib.features.workflows.conversion import to_node
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.features.workflows.from_chat.calls import ChatCall, FindTool, definition_of
 from toolcrib.features.workflows.from_chat.origins import Origin, find_origin, find_parts
-from toolcrib.features.workflows.from_chat.parameters import Inputs, is_named, is_secret
-from toolcrib.features.workflows.from_chat.shapes import check_same_shape, holds_everywhere, varies
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.building import workflow_name
+from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.repairs.ids import valid_id
 from toolcrib.graph.references import Path
-from toolcrib.schema.workflows import Edge, Node, Workflow
+from toolcrib.schema.workflows import Edge, Node, Parameter, ParameterType, Workflow
+
+MISSING = object()
+
+_SECRET = re.compile(r"passw|secret|token|api_?key|credential|private_?key", re.IGNORECASE)
+_TYPES: dict[type, ParameterType] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
 
 LONG = 60
 """Characters of a text that only the model can have written."""
+
+
+def check_same_shape(chats: Sequence[Sequence[ChatCall]]) -> None:
+    """Raises `UsageError` that says where chats differ in more than values."""
+    first = [call.tool for call in chats[0]]
+    for number, chat in enumerate(chats[1:], 2):
+        tools = [call.tool for call in chat]
+        if tools == first:
+            continue
+        place = next(
+            (at for at, pair in enumerate(zip(first, tools, strict=False)) if pair[0] != pair[1]), None
+        )
+        at = min(len(first), len(tools)) if place is None else place
+        names = [(sequence[at] if at < len(sequence) else "nothing") for sequence in (first, tools)]
+        raise UsageError(
+            f"The chats did different things: call {at + 1} is {names[0]} in the first chat and {names[1]} "
+            f"in chat {number}.",
+            hint="Make one workflow from each of them.",
+        )
+
+
+def value_at(value: Any, path: Path) -> Any:
+    """A part of an argument; `MISSING` if there is none."""
+    for part in path:
+        is_key = isinstance(value, Mapping) and part in value
+        is_index = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if not is_key and not is_index:
+            return MISSING
+        value = value[part]
+    return value
+
+
+def varies(chats: Sequence[Sequence[ChatCall]], call: int, path: Path) -> bool:
+    """Whether the value at this place of the arguments is not the same in all chats."""
+    values = [value_at(chat[call].arguments, path) for chat in chats]
+    return any(value != values[0] for value in values[1:])
+
+
+def holds_everywhere(chats: Sequence[Sequence[ChatCall]], call: int, path: Path, origin: Origin) -> bool:
+    """Whether the value came from the same place in every chat."""
+    return all(value_at(chat[call].arguments, path) == origin.value(chat) for chat in chats)
+
+
+def is_named(value: Any, asked: str) -> bool:
+    """Whether the user wrote exactly this value."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    text = str(value).strip()
+    if len(text) < 2 and not isinstance(value, int):
+        return False
+    return re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", asked) is not None
+
+
+def is_secret(name: str) -> bool:
+    """Whether an argument of this name has a secret as its value."""
+    return _SECRET.search(name) is not None
+
+
+@dataclass
+class Inputs:
+    """The parameters so far; the same value of the same argument is one parameter."""
+
+    found: dict[str, Parameter] = field(default_factory=dict)
+    _by_value: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def reference(self, node: str, argument: str, value: Any, *, description: str = "") -> str:
+        """A reference to the parameter for this value."""
+        key = (argument, repr(value))
+        if key not in self._by_value:
+            self._by_value[key] = self._add(node, argument, value, description)
+        return f"{{{{input.{self._by_value[key]}}}}}"
+
+    def _add(self, node: str, argument: str, value: Any, description: str) -> str:
+        wanted = (valid_id(argument), valid_id(f"{node}_{argument}"))
+        numbered = (f"{wanted[1][:60]}_{number}" for number in range(2, 10_000))
+        name = next(candidate for candidate in (*wanted, *numbered) if candidate not in self.found)
+        self.found[name] = self._parameter(argument, value, description)
+        return name
+
+    def _parameter(self, argument: str, value: Any, description: str) -> Parameter:
+        kind = _TYPES[type(value)]
+        if is_secret(argument):
+            return Parameter(type=kind, description=description, secret=True)
+        return Parameter(type=kind, description=description, required=False, default=value)
 
 
 @dataclass(frozen=True, kw_only=True)

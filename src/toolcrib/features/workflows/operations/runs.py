@@ -9,19 +9,22 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolcrib.errors import NotFound, UsageError
+from toolcrib.features.workflows.files import StoredWorkflow
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.records import RunRecord, StepRecord
-from toolcrib.features.workflows.results.comparison import ComparedRun, RunComparison, compare_runs
 from toolcrib.features.workflows.results.runs import (
+    ComparedRun,
     EngineInstalling,
     RunAction,
     RunArtifact,
     RunChange,
+    RunComparison,
     RunList,
     RunResult,
     RunShown,
     RunState,
     StepTrace,
+    compare_runs,
     question_json,
     run_json,
     run_result,
@@ -267,13 +270,14 @@ async def workflow_watch(host: Host, invocation: Invocation[RunChange], run: str
 async def _get(host: Host, run: str) -> RunRecord:
     """A run; one that a trigger could not start says why."""
     try:
-        return await host.workflows.runs.get(run)
+        found: RunRecord = await host.workflows.runs.get(run)
     except NotFound:
         start = await host.workflows.triggers.store.start_of(run)
         if start is None or start.state not in ("failed", "skipped"):
             raise
         hint = f"Start it now: toolcrib workflow rerun {run}" if start.event is not None else ""
         raise NotFound(f"{run} was not started: {start.note}", hint=hint) from None
+    return found
 
 
 async def _chosen(host: Host, name: str | None, workflow: dict[str, Any] | str | None) -> Workflow:
@@ -281,7 +285,8 @@ async def _chosen(host: Host, name: str | None, workflow: dict[str, Any] | str |
         raise UsageError("Give either the name of a stored workflow, or a workflow.")
     if workflow is not None:
         return parse(workflow)
-    return (await host.workflows.get(name or "")).readable
+    stored: StoredWorkflow = await host.workflows.get(name or "")
+    return stored.readable
 
 
 async def _open(host: Host, emit: Emit, *, take_over: bool | None = None) -> None:

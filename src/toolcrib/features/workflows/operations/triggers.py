@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from toolcrib.errors import UsageError
+from toolcrib.features.workflows.files import StoredWorkflow
 from toolcrib.features.workflows.inputs import read_inputs
-from toolcrib.features.workflows.local_zone import local_zone
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched, trigger_json
 from toolcrib.features.workflows.webhooks.tokens import HOOKS
 from toolcrib.graph.references import has_reference
@@ -16,9 +20,33 @@ from toolcrib.host import Host
 from toolcrib.operations.operation import JsonObject, Strings, operation
 from toolcrib.schema.workflows import Trigger, Workflow
 
+UNKNOWN = "UTC"
+LINK = Path("/etc/localtime")
+
 Index = Annotated[int, Field(ge=0, le=1000)]
 Missed = Literal["skip", "once", "all"]
 Overlapping = Literal["skip", "queue", "allow"]
+
+
+def local_zone(environ: Mapping[str, str] = os.environ, link: Path = LINK) -> str:
+    """`TZ` if it is a name, else what the system's link names; `UTC` if neither is known."""
+    named = environ.get("TZ", "").removeprefix(":")
+    if named and _exists(named):
+        return named
+    try:
+        target = str(link.resolve(strict=True))
+    except OSError:
+        return UNKNOWN
+    name = target.partition("/zoneinfo/")[2]
+    return name if name and _exists(name) else UNKNOWN
+
+
+def _exists(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return False
+    return True
 
 
 @operation(page=True)
@@ -97,7 +125,8 @@ async def workflow_webhook(
 
 
 async def _workflow(host: Host, name: str) -> Workflow:
-    return (await host.workflows.get(name)).readable
+    stored: StoredWorkflow = await host.workflows.get(name)
+    return stored.readable
 
 
 def _first_of(workflow: Workflow, kind: str) -> int | None:

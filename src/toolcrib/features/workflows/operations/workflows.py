@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, cast
 
 from pydantic import Field
 
 from toolcrib.errors import Conflict
+from toolcrib.features.workflows.files import StoredWorkflow
+from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
 from toolcrib.features.workflows.results.workflows import (
     NodeTypeShown,
     WorkflowChecked,
@@ -23,7 +27,6 @@ from toolcrib.features.workflows.results.workflows import (
     WorkflowVersion,
 )
 from toolcrib.features.workflows.service import parse
-from toolcrib.features.workflows.stored import StoredWorkflow
 from toolcrib.graph.files import read_workflow, write_workflow
 from toolcrib.host import Host
 from toolcrib.operations.lookup import settled
@@ -34,6 +37,41 @@ from toolcrib.schema.workflows import Edge, Problem, Workflow
 SETTLE = 10.0
 """Seconds to wait for servers that are starting; the tools of slower ones are not checked."""
 WorkflowJson = Annotated[dict[str, Any], Field(description="A workflow, as in its file.")]
+
+
+@cache
+def templates() -> list[Workflow]:
+    """All templates, by name."""
+    folder = files("toolcrib.features.workflows") / "templates"
+    texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".json")]
+    return sorted((Workflow.model_validate_json(text) for text in texts), key=lambda template: template.name)
+
+
+@cache
+def described_types() -> list[dict[str, Any]]:
+    """Every kind of node, by group and name."""
+    found = sorted(node_types().values(), key=lambda node: (node.group, node.name))
+    return [_described(node) for node in found]
+
+
+def _described(node: AnyNodeType) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "title": node.title,
+        "group": node.group,
+        "about": node.about,
+        "settings": node.settings.model_json_schema(),
+        "result": node.result.model_json_schema(mode="serialization"),
+        "flow": node.flow,
+        "outputs": list(node.outputs(_default(node))),
+        "timeout": node.timeout,
+    }
+
+
+def _default(node: AnyNodeType) -> Any:
+    """Settings as they are before the user has filled in anything."""
+    fields = node.settings.model_fields.items()
+    return node.settings.model_construct(**{name: () for name, field in fields if field.is_required()})
 
 
 @operation(page=True)
@@ -115,7 +153,6 @@ async def workflow_check_edge(
 @operation(page=True)
 async def workflow_node_types(host: Host) -> list[NodeTypeShown]:
     """List the kinds of nodes with the schemas of their settings and results."""
-    from toolcrib.features.workflows.node_list import described_types
 
     return cast("list[NodeTypeShown]", described_types())
 
@@ -123,7 +160,6 @@ async def workflow_node_types(host: Host) -> list[NodeTypeShown]:
 @operation(page=True)
 async def workflow_templates(host: Host) -> list[WorkflowTemplate]:
     """List ready-made workflows to begin with."""
-    from toolcrib.features.workflows.template_files import templates
 
     return [
         {

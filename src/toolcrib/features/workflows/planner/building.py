@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.checking import problems_of
 from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
 from toolcrib.features.workflows.planner.repairs import repair
 from toolcrib.graph.files import workflow_from
 from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Problem, Workflow
+
+
+def problems_of(workflow: Workflow, catalog: Catalog) -> list[Problem]:
+    found = validate(workflow, find_tool=catalog.tool, find_workflow=catalog.workflow)
+    return [problem for problem in found if not problem.warning]
 
 
 def build(

@@ -6,8 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.features.workflows.doubts import Doubt
 from toolcrib.schema.workflows import NEXT, Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    node: str | None
+    """The id of the node; None for the workflow as a whole."""
+    message: str
 
 
 @dataclass(kw_only=True)

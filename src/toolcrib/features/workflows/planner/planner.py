@@ -5,28 +5,35 @@ Planning never calls a tool.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from toolcrib.errors import PlanRefused, UsageError
-from toolcrib.features.workflows.doubts import Doubt
+from toolcrib.errors import ModelError, ModelUnreachable, PlanRefused, UsageError
 from toolcrib.features.workflows.graph.node_types import node_types
-from toolcrib.features.workflows.planner import answer_schema, prompt
+from toolcrib.features.workflows.planner import prompt
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import Catalog
 from toolcrib.features.workflows.planner.changes import Changes, differences
-from toolcrib.features.workflows.planner.draft import Draft
+from toolcrib.features.workflows.planner.draft import Doubt, Draft
 from toolcrib.features.workflows.planner.json_text import NoJson, read_object
-from toolcrib.features.workflows.planner.model_request import TIMEOUT, PlanningModel
 from toolcrib.features.workflows.planner.offer import fitting
 from toolcrib.features.workflows.planner.patches import patched
 from toolcrib.features.workflows.planner.reading import read_workflow
-from toolcrib.features.workflows.planner.screening import screened
-from toolcrib.llm.model import Finished, Model
+from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.schema.messages import FromModel, FromUser, Message, Text, Usage
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.tools.scanner import scan
+
+_MOST_KNOWN = 10_000
+_known: dict[tuple[str, str, frozenset[str]], tuple[str, ...]] = {}
+"""Findings by tool, definition and the names of all tools: a scan takes milliseconds."""
+
+TIMEOUT = 180.0
+"""Seconds for one answer."""
 
 REPAIRS = 3
 """How often problems go back to the model."""
@@ -36,6 +43,88 @@ LONGEST_REQUEST = 20_000
 _LONGEST_QUOTE = 300
 _LONGEST_ANSWER = 60_000
 """Characters of an answer that the model is shown again."""
+
+
+def screened(tools: Sequence[Tool], among: Sequence[Tool]) -> tuple[list[Tool], list[Doubt]]:
+    """The tools as they can be shown to a model, and what was left out; `among` are all tools."""
+    names = frozenset(name for tool in among for name in (tool.name, tool.definition.name))
+    shown: list[Tool] = []
+    doubts: list[Doubt] = []
+    for tool in tools:
+        found = _findings(tool, among, names)
+        shown.append(_without_texts(tool) if found else tool)
+        if found:
+            message = f"The model did not see the description of {tool.name}: {found[0]}"
+            doubts.append(Doubt(node=None, message=message))
+    return shown, doubts
+
+
+def _findings(tool: Tool, among: Sequence[Tool], names: frozenset[str]) -> tuple[str, ...]:
+    key = (tool.name, tool.hash, names)
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        mine = [other for other in among if other.server == tool.server]
+        own = {name for other in mine for name in (other.name, other.definition.name)}
+        _known[key] = tuple(scan(tool.definition.raw, own=own, others=names - own))
+    return _known[key]
+
+
+def _without_texts(tool: Tool) -> Tool:
+    raw = {**tool.definition.raw, "description": "", "inputSchema": _plain(tool.definition.input_schema)}
+    raw.pop("outputSchema", None)
+    return replace(tool, definition=ToolDefinition(name=tool.definition.name, raw=raw))
+
+
+def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The names and types of the arguments."""
+    properties = schema.get("properties")
+    types = (
+        {name: _type(given) for name, given in properties.items()} if isinstance(properties, Mapping) else {}
+    )
+    return {"type": "object", "properties": types, "required": schema.get("required", [])}
+
+
+def _type(schema: object) -> dict[str, Any]:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return {"type": kind} if isinstance(kind, str) else {}
+
+
+class PlanningModel:
+    """A model that is asked for JSON; remembers if its server rejects structured answers."""
+
+    def __init__(self, model: Model, schema: Mapping[str, Any], *, timeout: float = TIMEOUT) -> None:
+        self.name = model.name
+        self._model = model
+        self._schema: Mapping[str, Any] | None = schema
+        self._timeout = timeout
+
+    async def ask(self, system: str, messages: Sequence[Message]) -> Finished:
+        """Raises `ModelError`."""
+        if self._schema is not None and not (await self._model.traits()).structured:
+            self._schema = None
+        request = CompletionRequest(messages=messages, system=system, answer_schema=self._schema)
+        try:
+            return await self._answer(request)
+        except ModelError as error:
+            # A server with a compatible protocol may not know structured answers.
+            if self._schema is None or type(error) is not ModelError:
+                raise
+        self._schema = None
+        return await self._answer(replace(request, answer_schema=None))
+
+    async def _answer(self, request: CompletionRequest) -> Finished:
+        try:
+            async with asyncio.timeout(self._timeout), aclosing(self._model.stream(request)) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        return event
+        except TimeoutError:
+            raise ModelUnreachable(
+                f"{self.name} did not answer within {self._timeout:g} seconds.",
+                hint="Try again, or choose another model.",
+            ) from None
+        raise ModelError(f"{self.name} ended without an answer.")
 
 
 class ToolSelection(Protocol):
@@ -160,7 +249,7 @@ def _checked(request: str) -> str:
 
 
 def _schema(current: Workflow | None) -> dict[str, Any]:
-    return answer_schema.PLAN if current is None else answer_schema.EDIT
+    return prompt.PLAN if current is None else prompt.EDIT
 
 
 def _attempt(answer: Finished, catalog: Catalog, request: str, current: Workflow | None) -> _Attempt:

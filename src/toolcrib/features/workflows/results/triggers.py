@@ -6,8 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.automation.ports import StartRecord
 from toolcrib.features.workflows.trigger_service import MOST_SHOWN, TriggerState
+from toolcrib.features.workflows.trigger_store import StartRecord
 from toolcrib.operations.results.times import moment
 
 

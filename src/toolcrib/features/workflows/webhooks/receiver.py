@@ -7,6 +7,7 @@ body or a signature is logged or part of an answer.
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,17 +17,24 @@ from urllib.parse import parse_qs
 
 from toolcrib.clock import Clock
 from toolcrib.errors import Denied, NotFound, ServerUnavailable, ToolcribError, UsageError
-from toolcrib.features.workflows.automation.assessment import Assessment, assess
 from toolcrib.features.workflows.automation.definitions import run_id, trigger_inputs
-from toolcrib.features.workflows.automation.ports import Activation, RunLauncher, TriggerStore, WorkflowSource
-from toolcrib.features.workflows.automation.starts import RunStarter
+from toolcrib.features.workflows.automation.starts import (
+    Assessment,
+    RunLauncher,
+    RunStarter,
+    WorkflowSource,
+    assess,
+)
+from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Occurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
-from toolcrib.features.workflows.webhooks.rate_limit import RateLimit
 from toolcrib.features.workflows.webhooks.request import HookRequest, event_of
 from toolcrib.features.workflows.webhooks.signature import BadSignature, check_signature
 from toolcrib.features.workflows.webhooks.tokens import hook_of, is_token
 from toolcrib.graph.references import resolve
+
+MOST = 10_000
+"""Webhooks that are counted; the ones used longest ago are forgotten."""
 
 LONGEST_WAIT = 60.0
 OTHERS = 10
@@ -34,6 +42,25 @@ OTHERS = 10
 RECENT = 10_000
 MOST_TARGETS = 100
 """Runs that one request may send an event to."""
+
+
+class RateLimit:
+    """Each webhook may be used `rate` times a minute, at once or spread."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def wait(self, hook: str, rate: int) -> int:
+        """Count a request; seconds to wait if it is one too many, else 0."""
+        now = self._monotonic()
+        left, since = self._left.pop(hook, (float(rate), now))
+        left = min(rate, left + (now - since) * rate / 60)
+        allowed = left >= 1
+        self._left[hook] = (left - 1 if allowed else left, now)
+        while len(self._left) > MOST:
+            del self._left[next(iter(self._left))]
+        return 0 if allowed else max(1, math.ceil((1 - left) * 60 / rate))
 
 
 class TooManyRequests(ToolcribError):
@@ -64,7 +91,7 @@ class HookAnswer:
 class Receiver:
     def __init__(
         self,
-        store: TriggerStore,
+        store: StoredTriggers,
         source: WorkflowSource,
         starter: RunStarter,
         launcher: RunLauncher,

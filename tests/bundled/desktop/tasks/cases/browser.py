@@ -93,7 +93,6 @@ class ActOnOneRowOfATable(Page):
 class WaitForASlowElement(Page):
     """Press Continue, which appears after a while and takes the place of another button."""
 
-    fast = False
     html = """
     <p id=place><button onclick="send({pressed: 'cancel'})">Cancel</button>
     <script>
@@ -110,7 +109,6 @@ class WaitForASlowElement(Page):
 class PressWhileThePageLoads(Page):
     """Press Start on a page that shows it before it can react."""
 
-    fast = False
     html = """
     <button id=start>Start</button><img src='/NAME-late'>
     <script>onload = () => start.onclick = () => send({pressed: 'start'})</script>"""
@@ -127,7 +125,6 @@ class PressWhileThePageLoads(Page):
 class ScrollDown(Page):
     """Scroll to the end of the page, and press the button there."""
 
-    fast = False
     html = """
     <h1>Long page</h1><div style="height: 3000px"></div>
     <button onclick="send({far: String(scrollY > 1500), turned: String(turned > 1000)})">At the end</button>
@@ -180,7 +177,6 @@ class DragABox(Page):
 class ConfirmInANewTab(Page):
     """Follow the link, which opens a new tab, and confirm the question there."""
 
-    fast = False
     html = "<a href='/NAME-next' target=_blank>Continue in a new tab</a>"
     expected = {"confirmed": ["true"]}  # noqa: RUF012
 

@@ -19,7 +19,6 @@ class Calculator(Task):
 class MultiplyWithButtons(Calculator):
     """Compute 12 × 34 with the buttons, and copy the result."""
 
-    fast = False
     expected = "408"
 
     async def steps(self, agent: Agent) -> None:

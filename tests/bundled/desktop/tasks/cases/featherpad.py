@@ -34,8 +34,6 @@ class ReplaceInQt(Task):
 class ChangeSettings(Task):
     """Turn line numbers on by default, and put the tabs at the bottom (South)."""
 
-    fast = False
-
     async def setup(self) -> None:
         self.process = self.world.start("featherpad")
         self.app = str(self.process.pid)
@@ -61,8 +59,6 @@ class ChangeSettings(Task):
 
 class SaveUnderAnotherName(Task):
     """Save the file as copy.txt and leave the original alone."""
-
-    fast = False
 
     async def setup(self) -> None:
         self.file = self.world.file("original.txt", "same\n")

@@ -40,8 +40,6 @@ class TypeAndSave(Task):
 class OpenWithTheFileChooser(Task):
     """Open letter.txt through File > Open, add a line, and save."""
 
-    fast = False
-
     async def setup(self) -> None:
         self.file = self.world.file("letter.txt", "Dear reader,\n")
         self.app = str(self.world.start("mousepad").pid)
@@ -64,8 +62,6 @@ class OpenWithTheFileChooser(Task):
 
 class FindAndReplace(Task):
     """Replace every cat by dog, but not in concatenate, with the dialog; then save."""
-
-    fast = False
 
     async def setup(self) -> None:
         self.file = self.world.file("pets.txt", "cat concatenate cat\ncat\n")
@@ -91,8 +87,6 @@ class FindAndReplace(Task):
 class ConvertWithASubmenu(Task):
     """Select all and convert it to upper case through the menus; then save."""
 
-    fast = False
-
     async def setup(self) -> None:
         self.file = self.world.file("shout.txt", "quiet words\n")
         self.app = str(self.world.start("mousepad", str(self.file)).pid)
@@ -110,8 +104,6 @@ class ConvertWithASubmenu(Task):
 
 class EditOneOfTwoTabs(Task):
     """Two files are open in tabs: add a line to the first, and leave the second as it is."""
-
-    fast = False
 
     async def setup(self) -> None:
         self.first = self.world.file("first.txt", "one\n")
@@ -152,8 +144,6 @@ class SelectByDragging(Task):
 
 class SurviveACrash(Task):
     """The editor crashes while a note is written: notice it, open the file again, and finish the note."""
-
-    fast = False
 
     async def setup(self) -> None:
         self.file = self.world.file("draft.txt", "start\n")

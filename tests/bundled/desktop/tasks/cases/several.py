@@ -36,7 +36,6 @@ class CopyFromGtkToQt(Task):
 class PasteWhatTheAgentWrote(Task):
     """Put a long text on the clipboard, paste it into the editor, and save."""
 
-    fast = False
     text = "\n".join(f"{number}: “quoted” – ünïcode" for number in range(300))
 
     async def setup(self) -> None:
@@ -74,8 +73,6 @@ class RunACommandInATerminal(Task):
 
 class OpenAProgramFirst(Task):
     """Open the calculator of this desktop, add 19 and 23, copy the result, and close the calculator."""
-
-    fast = False
 
     async def setup(self) -> None:
         pass

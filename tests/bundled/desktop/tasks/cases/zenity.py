@@ -121,7 +121,6 @@ class ChooseAFile(Dialog):
 class LogIn(Dialog):
     """Log in as ada with the password "s3cret, pass"."""
 
-    fast = False
     arguments = ("--password", "--username")
     expected = "ada|s3cret, pass"
 

@@ -16,7 +16,6 @@ from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
 from toolcrib.bundled.desktop.backends.remote.connection import GrpcConnection, RemoteFailure
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import INTERFACES, REFERENCE, STATES
-from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.resources import application_name
 
 KEPT = 16
@@ -38,9 +37,7 @@ class RemoteAccessibility:
             return Tree(application, ())
         name = application_name(application)
         try:
-            response = await self._connection.call(
-                "TraverseAccessibility", v1.TraverseAccessibilityRequest(name=name), timeout + 1
-            )
+            response = await self._connection.call("TraverseAccessibility", within=timeout + 1, name=name)
         except RemoteFailure as error:
             if error.code == grpc.StatusCode.DEADLINE_EXCEEDED:
                 return Tree(application, (), complete=False)
@@ -94,9 +91,8 @@ class RemoteAccessibility:
             element_id = await self._id(element, again)
             if element_id is None:
                 return None
-            request = v1.GetElementRequest(name=f"{element[0]}/elements/{element_id}")
             try:
-                return await self._connection.call("GetElement", request)
+                return await self._connection.call("GetElement", name=f"{element[0]}/elements/{element_id}")
             except RemoteFailure as error:
                 if error.code != grpc.StatusCode.NOT_FOUND:
                     raise
@@ -107,8 +103,7 @@ class RemoteAccessibility:
         if await self._get(element) is None:
             return None
         element_id = await self._id(element, False)
-        request = getattr(v1, f"{method}Request")(parent=element[0], element_id=element_id, **fields)
-        return await self._connection.call(method, request)
+        return await self._connection.call(method, parent=element[0], element_id=element_id, **fields)
 
     async def _id(self, element: ElementRef, again: bool) -> str | None:
         """The server's newest id of an element; `again` reads the tree for it."""

@@ -14,6 +14,7 @@ from google.rpc import error_details_pb2, status_pb2
 from toolcrib.bundled.desktop.backend import ClickRefused
 from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
 from toolcrib.bundled.desktop.grpc.failures import DETAILS_KEY
+from toolcrib.bundled.desktop.grpc.records import to_message
 from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, message_class, service
 from toolcrib.serverkit.context import ToolFailure
 
@@ -45,15 +46,19 @@ class GrpcConnection:
     def __init__(self, target: RemoteTarget) -> None:
         self._target = target
         self._channel = _open(target)
-        self._methods: dict[str, Any] = {}
+        self._methods: dict[str, tuple[Any, Any]] = {}
         self._metadata = (("authorization", f"Bearer {target.token}"),) if target.token else ()
 
-    async def call(self, method: str, request: Any, timeout: float | None = None) -> Any:
-        """The response of a method such as `GetWindow`; raises `RemoteFailure` or `ClickRefused`."""
+    async def call(self, method: str, *, within: float | None = None, **fields: Any) -> Any:
+        """The response of a method such as `GetWindow`; raises `RemoteFailure` or `ClickRefused`.
+
+        The fields of the request are plain data, as in `to_message`; `within` is in seconds.
+        """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
-        seconds = timeout or self._target.timeout
-        call = self._method(method).future(request, timeout=seconds, metadata=self._metadata)
+        seconds = within or self._target.timeout
+        request, send = self._method(method)
+        call = send.future(to_message(request, fields), timeout=seconds, metadata=self._metadata)
 
         def done(finished: Any) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -75,14 +80,19 @@ class GrpcConnection:
     def close(self) -> None:
         self._channel.close()
 
-    def _method(self, name: str) -> Any:
+    def _method(self, name: str) -> tuple[Any, Any]:
+        """The class of its request, and what sends one."""
         if name not in self._methods:
             owner = OPERATIONS if name.endswith("Operation") else SERVICE
             descriptor = service(owner).methods_by_name[name]
-            self._methods[name] = self._channel.unary_unary(
-                f"/{owner}/{name}",
-                request_serializer=message_class(descriptor.input_type).SerializeToString,
-                response_deserializer=message_class(descriptor.output_type).FromString,
+            request = message_class(descriptor.input_type)
+            self._methods[name] = (
+                request,
+                self._channel.unary_unary(
+                    f"/{owner}/{name}",
+                    request_serializer=request.SerializeToString,
+                    response_deserializer=message_class(descriptor.output_type).FromString,
+                ),
             )
         return self._methods[name]
 

@@ -3,18 +3,417 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from toolcrib.bundled.desktop.backends.remote.accessibility import RemoteAccessibility
-from toolcrib.bundled.desktop.backends.remote.connection import GrpcConnection
-from toolcrib.bundled.desktop.backends.remote.content import RemoteCapture, RemoteClipboard
-from toolcrib.bundled.desktop.backends.remote.input import RemoteInput
-from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
-from toolcrib.bundled.desktop.backends.remote.windows import (
-    RemoteApplications,
-    RemoteDisplays,
-    RemoteWindows,
+import grpc
+
+from toolcrib.bundled.desktop.backend import (
+    Application,
+    Button,
+    ClickRefused,
+    ClipboardContent,
+    Display,
+    Screenshot,
+    Window,
 )
+from toolcrib.bundled.desktop.backends.remote.accessibility import RemoteAccessibility
+from toolcrib.bundled.desktop.backends.remote.connection import (
+    GrpcConnection,
+    RemoteFailure,
+    operation_failure,
+)
+from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
 from toolcrib.bundled.desktop.changes import Changes
+from toolcrib.bundled.desktop.failures import InvalidValue, NotSupported
+from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.grpc.messages import rect_of
+from toolcrib.bundled.desktop.grpc.schema import v1
+from toolcrib.bundled.desktop.keys import read_modifiers
+from toolcrib.bundled.desktop.resources import application_name
+from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.threads import in_thread
+
+PAGE = 1000
+MOST_PAGES = 20
+ALL = "applications/-"
+FOCUSED = "focused=true"
+"""A filter of our own server; others may ignore it."""
+LOOKED_AT = 4
+
+
+async def list_all(connection: GrpcConnection, method: str, field: str, **fields: Any) -> list[Any]:
+    """All pages of a list."""
+    found: list[Any] = []
+    token = ""
+    for _ in range(MOST_PAGES):
+        response = await connection.call(method, page_size=PAGE, page_token=token, **fields)
+        found += getattr(response, field)
+        token = response.next_page_token
+        if not token:
+            break
+    return found
+
+
+class RemoteWindows:
+    def __init__(self, connection: GrpcConnection) -> None:
+        self._connection = connection
+        self._names: dict[int, str] = {}
+
+    async def list(self) -> Sequence[Window]:
+        listing = list_all(self._connection, "ListWindows", "windows", parent=ALL)
+        messages, focused = await asyncio.gather(listing, self._focused())
+        self._names = {window_id(each.name): each.name for each in messages}
+        active = await self._active(messages, focused)
+        windows = [replace(window_from(each), active=each.name == active) for each in messages]
+        return sorted(windows, key=lambda window: window.level)
+
+    async def focus(self, window: int) -> Window:
+        return replace(await self._change("FocusWindow", window), active=True)
+
+    async def place(self, window: int, rect: Rect) -> Window:
+        await self._change("MoveWindow", window, x=rect.x, y=rect.y)
+        return await self._change("ResizeWindow", window, width=rect.width, height=rect.height)
+
+    async def minimise(self, window: int) -> Window:
+        return await self._change("MinimizeWindow", window)
+
+    async def restore(self, window: int) -> Window:
+        return await self._change("RestoreWindow", window)
+
+    async def problem(self) -> None:
+        return None
+
+    async def close(self, window: int) -> bool:
+        response = await self._connection.call("CloseWindow", name=await self.name_of(window))
+        return bool(response.success)
+
+    async def get(self, window: int) -> Window:
+        """As it is now."""
+        return await self._change("GetWindow", window)
+
+    async def name_of(self, window: int) -> str:
+        if window not in self._names:
+            await self.list()
+        if window not in self._names:
+            raise ToolFailure(f"There is no window {window}.", "Call list_windows again.")
+        return self._names[window]
+
+    async def _change(self, method: str, window: int, **fields: Any) -> Window:
+        name = await self.name_of(window)
+        return window_from(await self._connection.call(method, name=name, **fields))
+
+    async def _focused(self) -> Sequence[str] | None:
+        """The names of the focused windows; None if the server does not know the filter."""
+        try:
+            response = await self._connection.call("ListWindows", parent=ALL, filter=FOCUSED)
+        except RemoteFailure as error:
+            if error.code != grpc.StatusCode.INVALID_ARGUMENT:
+                raise
+            return None
+        return [each.name for each in response.windows]
+
+    async def _active(self, messages: Sequence[Any], focused: Sequence[str] | None) -> str | None:
+        if focused is not None and len(focused) <= 1:
+            return focused[0] if focused else None
+        topmost = sorted(messages, key=lambda each: -each.z_index)[:LOOKED_AT]
+        for each in topmost:
+            if (await self._connection.call("GetWindowState", name=f"{each.name}/state")).focused:
+                return str(each.name)
+        return None
+
+
+class RemoteApplications:
+    def __init__(self, connection: GrpcConnection, windows: RemoteWindows) -> None:
+        self._connection = connection
+        self._windows = windows
+
+    async def list(self) -> Sequence[Application]:
+        listed = await list_all(self._connection, "ListApplications", "applications")
+        return [Application(each.pid, each.display_name, each.display_name) for each in listed]
+
+    async def open(self, command: Sequence[str], timeout: float) -> Window | None:
+        if len(command) != 1:
+            raise ToolFailure(
+                "A remote desktop server opens applications without arguments.", "Leave the arguments out."
+            )
+        started = await self._connection.call("OpenApplication", id=command[0])
+        operation = await self._finish(started, timeout)
+        if operation is None:
+            return None
+        opened = v1.OpenApplicationResponse()
+        operation.response.Unpack(opened)
+        own = [each for each in await self._windows.list() if each.application == opened.application.pid]
+        return own[-1] if own else None
+
+    async def close(self, application: int, *, force: bool) -> None:
+        await self._connection.call("DeleteApplication", name=application_name(application), force=force)
+
+    async def _finish(self, operation: Any, timeout: float) -> Any | None:
+        """The finished operation; None if it takes longer. Raises what it failed with."""
+        deadline = time.monotonic() + timeout
+        while not operation.done:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            operation = await self._connection.call(
+                "WaitOperation", within=left + 5, name=operation.name, timeout=left
+            )
+        if operation.HasField("error"):
+            raise operation_failure(operation.error)
+        return operation
+
+
+class RemoteDisplays:
+    def __init__(self, connection: GrpcConnection) -> None:
+        self._connection = connection
+
+    async def list(self) -> Sequence[Display]:
+        listed = await list_all(self._connection, "ListDisplays", "displays")
+        return [
+            Display(each.display_id, each.name, rect_of(each.frame), each.is_main, each.scale or 1.0)
+            for each in listed
+        ]
+
+    async def pointer(self) -> Point:
+        at = await self._connection.call("CaptureCursorPosition")
+        return Point(round(at.x), round(at.y))
+
+
+def window_id(name: str) -> int:
+    identifier = name.rpartition("/")[2]
+    if not identifier.isdecimal():
+        raise ToolFailure(f"The desktop server named a window {name[:100]!r}, which has no number.")
+    return int(identifier)
+
+
+def window_from(message: Any) -> Window:
+    application = message.name.split("/")[1:2]
+    process = int(application[0]) if application and application[0].isdecimal() else 0
+    return Window(
+        id=window_id(message.name),
+        title=message.title,
+        application=process or None,
+        window_class=message.bundle_id,
+        rect=rect_of(message.bounds),
+        level=message.z_index,
+        minimised=not message.visible,
+    )
+
+
+TEXT = "text/plain;charset=utf-8"
+_MEDIA = {
+    "text": TEXT,
+    "url": TEXT,
+    "html": "text/html",
+    "rtf": "text/rtf",
+    "image": "image/png",
+    "files": "text/uri-list",
+}
+
+
+class RemoteCapture:
+    def __init__(self, connection: GrpcConnection, windows: RemoteWindows) -> None:
+        self._connection = connection
+        self._windows = windows
+
+    async def screen(self, rect: Rect | None = None) -> Screenshot:
+        if rect is None:
+            response = await self._connection.call("CaptureScreenshot", format="png")
+            return Screenshot(await in_thread(decode, response.image_data), Point(0, 0))
+        response = await self._connection.call("CaptureRegionScreenshot", region=rect, format="png")
+        origin = Point(round(response.region.x), round(response.region.y))
+        return Screenshot(await in_thread(decode, response.image_data), origin)
+
+    async def window(self, window: int) -> Screenshot:
+        name = await self._windows.name_of(window)
+        taking = self._connection.call("CaptureWindowScreenshot", window=name, format="png")
+        response, place = await asyncio.gather(taking, self._windows.get(window))
+        return Screenshot(await in_thread(decode, response.image_data), Point(place.rect.x, place.rect.y))
+
+
+def decode(data: bytes) -> Any:
+    import cv2
+    import numpy
+
+    pixels = cv2.imdecode(numpy.frombuffer(data, numpy.uint8), cv2.IMREAD_COLOR) if data else None
+    if pixels is None:
+        raise ToolFailure("The desktop server sent a picture that cannot be read.")
+    return pixels
+
+
+class RemoteClipboard:
+    def __init__(self, connection: GrpcConnection) -> None:
+        self._connection = connection
+
+    async def read(self, media_type: str | None = None) -> ClipboardContent | None:
+        response = await self._connection.call("GetClipboard", name="clipboard")
+        kind = response.content.WhichOneof("content")
+        if kind is None:
+            return None
+        available = tuple(_available(response.available_types)) or (_MEDIA[kind],)
+        found = ClipboardContent(_MEDIA[kind], _data(response.content, kind), available)
+        if media_type is None or _same(media_type, found.media_type):
+            return found
+        if not any(_same(media_type, each) for each in available):
+            return None
+        raise ToolFailure(
+            f"A remote desktop server hands over the clipboard only as {found.media_type}.",
+            "Read it without naming a format.",
+        )
+
+    async def write(self, contents: Mapping[str, bytes]) -> None:
+        if not contents:
+            await self._connection.call("ClearClipboard")
+            return
+        if len(contents) > 1:
+            raise ToolFailure(
+                "A remote desktop server takes one format of the clipboard.", "Write only one of them."
+            )
+        [(media_type, data)] = contents.items()
+        content = _content(media_type, data)
+        await self._connection.call("WriteClipboard", content=content, clear_existing=True)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.partition(";")[0] == other.partition(";")[0]
+
+
+def _available(numbers: Any) -> list[str]:
+    names = [v1.ContentType.Name(each).removeprefix("CONTENT_TYPE_").lower() for each in numbers]
+    return [_MEDIA[name] for name in names if name in _MEDIA]
+
+
+def _data(content: Any, kind: str) -> bytes:
+    if kind == "files":
+        return "".join(f"{Path(path).as_uri()}\r\n" for path in content.files.paths).encode()
+    value = getattr(content, kind)
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _content(media_type: str, data: bytes) -> dict[str, Any]:
+    kinds = {_MEDIA[kind]: kind for kind in ("html", "rtf", "image")}
+    kind = "text" if media_type.startswith("text/plain") else kinds.get(media_type)
+    if kind is None:
+        raise ToolFailure(
+            f"A remote desktop server cannot take {media_type}.", "Use text, HTML, RTF or a PNG picture."
+        )
+    return {"type": kind, kind: data if kind in ("rtf", "image") else data.decode("utf-8", "replace")}
+
+
+TYPING_SPEED = 50
+"""Characters a second that the slowest program takes."""
+_MODIFIERS = {
+    "ctrl": "CONTROL",
+    "shift": "SHIFT",
+    "alt": "OPTION",
+    "super": "COMMAND",
+    "capslock": "CAPS_LOCK",
+}
+
+
+class RemoteInput:
+    def __init__(self, connection: GrpcConnection, windows: RemoteWindows) -> None:
+        self._connection = connection
+        self._windows = windows
+
+    async def click(
+        self,
+        at: Point,
+        *,
+        button: Button = "left",
+        count: int = 1,
+        owner: int | None = None,
+        unmoved: Window | None = None,
+    ) -> None:
+        """Our server checks `owner` at the moment of the click; `unmoved` is checked just before it."""
+        await self._check_unmoved(unmoved)
+        click = {"position": at, "click_type": button, "click_count": count}
+        await self._send(ALL if owner is None else application_name(owner), click=click)
+
+    async def drag(
+        self,
+        start: Point,
+        end: Point,
+        *,
+        button: Button = "left",
+        owner: int | None = None,
+        unmoved: Window | None = None,
+    ) -> None:
+        await self._check_unmoved(unmoved)
+        drag = {"start_position": start, "end_position": end, "button": button}
+        await self._send(ALL if owner is None else application_name(owner), drag=drag)
+
+    async def _check_unmoved(self, window: Window | None) -> None:
+        if window is not None and (await self._windows.get(window.id)).rect != window.rect:
+            raise ClickRefused("The window has moved, so nothing was clicked.", "Try again.")
+
+    async def move(self, to: Point) -> None:
+        await self._send(ALL, move_mouse={"position": to})
+
+    async def scroll(self, at: Point, *, down: int = 0, right: int = 0) -> None:
+        await self._send(ALL, scroll={"position": at, "vertical": -down, "horizontal": right})
+
+    async def type_text(self, text: str, window: int) -> None:
+        if text:
+            extra = len(text) / TYPING_SPEED
+            await self._send(await self._owner(window), extra, type_text={"text": text})
+
+    async def press(self, chord: str, window: int | None, *, times: int = 1) -> None:
+        pressed = key_press(chord)
+        parent = ALL if window is None else await self._owner(window)
+        for _ in range(times):
+            await self._send(parent, press_key=pressed)
+
+    async def hold(
+        self, *, keys: Sequence[str] = (), button: Button | None = None, at: Point | None = None
+    ) -> None:
+        await self._send(ALL, button_down=_held(keys, button, at))
+
+    async def release(
+        self, *, keys: Sequence[str] = (), button: Button | None = None, at: Point | None = None
+    ) -> None:
+        if not keys and button is None:
+            return  # the server itself releases what is still held
+        await self._send(ALL, button_up=_held(keys, button, at))
+
+    async def _owner(self, window: int) -> str:
+        name = await self._windows.name_of(window)
+        return name.rpartition("/windows/")[0]
+
+    async def _send(self, parent: str, extra: float = 0.0, **action: Any) -> None:
+        seconds = self._connection.timeout + extra
+        await self._connection.call("CreateInput", within=seconds, parent=parent, input={"action": action})
+
+
+def key_press(chord: str) -> dict[str, Any]:
+    """`ctrl+shift+s` as a key with its modifiers; a last `+` is the plus key itself."""
+    parts = chord.strip().split("+")
+    if len(parts) > 1 and not parts[-1]:
+        parts = [*(part for part in parts if part), "plus"]
+    *modifiers, key = (part.strip() for part in parts)
+    if not key:
+        raise InvalidValue(f"{chord!r} is not a combination of keys.", "Such as enter or ctrl+shift+s.")
+    return {"key": key, "modifiers": _modifiers(modifiers)}
+
+
+def _held(keys: Sequence[str], button: Button | None, at: Point | None) -> dict[str, Any]:
+    if button is None or at is None:
+        raise NotSupported(
+            "A remote desktop server holds keys only together with a button.", "Press them instead."
+        )
+    return {"position": at, "button": button, "modifiers": _modifiers(keys)}
+
+
+def _modifiers(names: Sequence[str]) -> list[str]:
+    known = read_modifiers(names)
+    unknown = [each for each in known if each not in _MODIFIERS]
+    if unknown:
+        raise NotSupported(f"{unknown[0]} cannot be held on a remote desktop.")
+    return [f"MODIFIER_{_MODIFIERS[each]}" for each in known]
 
 
 class RemoteBackend:

@@ -20,7 +20,7 @@ from toolcrib.bundled.desktop.backend import Application, Window
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
 from toolcrib.bundled.desktop.changes import ChangeListener, Changes
-from toolcrib.bundled.desktop.patience import STEP, Deadline, slowness
+from toolcrib.bundled.desktop.deadline import STEP, Deadline, slowness
 from toolcrib.serverkit.context import ToolFailure
 
 POLL = 0.25

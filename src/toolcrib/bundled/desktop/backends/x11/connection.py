@@ -29,7 +29,7 @@ import xcffib.xproto
 import xcffib.xtest
 from xcffib import ffi, lib
 
-from toolcrib.bundled.desktop.patience import STEP, Deadline, PatientTimeout
+from toolcrib.bundled.desktop.deadline import STEP, Deadline, PatientTimeout
 from toolcrib.serverkit.context import ToolFailure
 
 R = TypeVar("R")

@@ -27,7 +27,7 @@ from toolcrib.bundled.desktop.backends.x11.windows import (
     ping,
     place_of,
 )
-from toolcrib.bundled.desktop.patience import wait_until
+from toolcrib.bundled.desktop.deadline import wait_until
 from toolcrib.serverkit.context import ToolFailure
 
 PRESS, RELEASE = 2, 3

@@ -17,24 +17,23 @@ from typing import NamedTuple
 import xcffib
 import xcffib.xkb
 
-from toolcrib.bundled.desktop.backends.x11.borrowing import pressed_keys, unused
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
-from toolcrib.bundled.desktop.backends.x11.key_rows import (
+from toolcrib.bundled.desktop.backends.x11.key_remapping import (
     LEVELS,
+    LentKey,
     Rows,
+    new_owner,
+    pressed_keys,
+    put_back,
+    put_back_of_ended,
     read_mapping,
+    record,
     row_with,
     rows_of,
+    unused,
     write_rows,
 )
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_key
-from toolcrib.bundled.desktop.backends.x11.lent_keys import (
-    LentKey,
-    new_owner,
-    put_back,
-    put_back_of_ended,
-    record,
-)
 from toolcrib.serverkit.context import ToolFailure
 
 CORE_KEYBOARD = 0x100

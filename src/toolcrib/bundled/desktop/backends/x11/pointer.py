@@ -10,8 +10,8 @@ from toolcrib.bundled.desktop.backend import Button, ClickRefused, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, grabbed
 from toolcrib.bundled.desktop.backends.x11.displays import screen_rect
 from toolcrib.bundled.desktop.backends.x11.windows import answers_pings, client_of, list_windows, ping
+from toolcrib.bundled.desktop.deadline import slowness
 from toolcrib.bundled.desktop.geometry import Point
-from toolcrib.bundled.desktop.patience import slowness
 
 MOTION, PRESS, RELEASE = 6, 4, 5
 BUTTONS: dict[Button, int] = {"left": 1, "middle": 2, "right": 3}

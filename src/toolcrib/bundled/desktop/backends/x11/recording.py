@@ -17,7 +17,7 @@ import xcffib.record
 from xcffib.record import CS, ExtRange, Range, Range8, Range16
 
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
-from toolcrib.bundled.desktop.backends.x11.key_texts import keysym_of, modifiers_of, name_of, text_of
+from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.user_input import InputKind, UserInput

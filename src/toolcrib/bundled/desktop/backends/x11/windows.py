@@ -13,9 +13,9 @@ from xcffib.xproto import ConfigWindow, EventMask, InputFocus, MapState, StackMo
 
 from toolcrib.bundled.desktop.backend import Problem, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
+from toolcrib.bundled.desktop.deadline import wait_until
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.modality import blocked_windows, check_window, names_of
-from toolcrib.bundled.desktop.patience import wait_until
 from toolcrib.serverkit.context import ToolFailure
 
 FROM_PAGER = 2

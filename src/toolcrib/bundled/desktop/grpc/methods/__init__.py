@@ -6,14 +6,3 @@ MISSING = {
     "DragFiles": "files cannot be dragged from outside a window; drag an element with CreateInput.",
 }
 """Why an RPC is not offered, and what to use instead."""
-
-ACTING = frozenset(
-    {
-        "AutomateOpenFileDialog",
-        "AutomateSaveFileDialog",
-        "ClickElement",
-        "PerformElementAction",
-        "WriteElementValue",
-    }
-)
-"""What the stop key stops. Operations stop what they run themselves."""

@@ -15,10 +15,9 @@ from toolcrib.bundled.desktop.macros.execution import (
     DEFAULT_TIMEOUT,
     ExecutionOptions,
     ExecutionStep,
-    MacroRunner,
 )
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
-from toolcrib.bundled.desktop.macros.store import MacroStore
+from toolcrib.bundled.desktop.operations.macros import runner_of, store_of
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
@@ -28,8 +27,8 @@ PAGE = 50
 class MacroMethods:
     def __init__(self, desktop: ServedDesktop) -> None:
         self._desktop = desktop
-        self._store = MacroStore.of_home(desktop.session.settings.home)
-        self._runner = MacroRunner(desktop.session, self._store)
+        self._store = store_of(desktop.session)
+        self._runner = desktop.session.part(runner_of)
 
     async def create_macro(self, request: Any) -> Any:
         macro = _read(request.macro)

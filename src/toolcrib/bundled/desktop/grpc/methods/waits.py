@@ -8,12 +8,15 @@ from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element
 from toolcrib.bundled.desktop.elements.selector import attribute, is_enabled
-from toolcrib.bundled.desktop.grpc.failures import RpcFailure, invalid
+from toolcrib.bundled.desktop.failures import ElementNotFound
+from toolcrib.bundled.desktop.grpc.failures import invalid
+from toolcrib.bundled.desktop.grpc.messages import selector_value
 from toolcrib.bundled.desktop.grpc.methods.trees import SHORTEST_POLL, poll_interval
 from toolcrib.bundled.desktop.grpc.operations import Progress
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.grpc.targets import FoundElement, find_all, find_one, read_selector
+from toolcrib.bundled.desktop.grpc.targets import FoundElement, find_all, read_selector
+from toolcrib.bundled.desktop.operations.elements import find_target
 
 DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 30.0, 3600.0
 
@@ -45,15 +48,19 @@ class WaitMethods:
         wanted = read_condition(request.condition)
         if request.WhichOneof("target") is None:
             raise invalid("EMPTY_FIELD", "Neither element_id nor selector is given.", "target")
+        selector = None
+        if request.WhichOneof("target") == "selector":
+            read_selector(request.selector)
+            selector = selector_value(request.selector)
 
         async def look(backend: Backend) -> FoundElement | None:
             try:
-                found = await find_one(backend, self._snapshots, request)
-            except RpcFailure as failure:
-                if failure.reason == "ELEMENT_NOT_FOUND":
-                    return None
-                raise
-            return found if wanted(found.element) else None
+                snapshot, element, _ = await find_target(
+                    self._desktop, backend, request.element_id or None, selector, request.parent
+                )
+            except ElementNotFound:
+                return None
+            return FoundElement(snapshot.tree.application, snapshot, element) if wanted(element) else None
 
         async def work(progress: Progress) -> Any:
             def attempted(attempts: int) -> None:

@@ -37,7 +37,7 @@ def read(document: WebDocument) -> Extract:
     links: list[NumberedLink] = []
     parts = [_entry(entry, document.url, links) for entry in entries[:MAX_ENTRIES]]
     cut = f"The first {MAX_ENTRIES} of {len(entries)} entries." if len(entries) > MAX_ENTRIES else ""
-    channel = next((each for each in root.iter() if _name(each) in ("channel", "feed")), root)
+    channel = next((element for element in root.iter() if _name(element) in ("channel", "feed")), root)
     return Extract(
         kind="feed", text="\n\n".join(parts), title=_field(channel, "title", 300), links=links, note=cut
     )

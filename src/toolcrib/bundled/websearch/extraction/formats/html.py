@@ -77,7 +77,7 @@ def _left_out(errors: Any) -> str:
 
 def _address_of_links(tree: Any, url: str) -> str:
     """What the page's links are relative to: the first `<base>` with an address, else its own address."""
-    given = next((each.get("href") for each in tree.iter("base") if each.get("href")), "")
+    given = next((base.get("href") for base in tree.iter("base") if base.get("href")), "")
     return (web_address(url, given) if given else "") or url
 
 
@@ -131,10 +131,10 @@ def _raw_text(tree: Any) -> str:
 
 def _metadata(tree: Any) -> Extract:
     named = {
-        (each.get("property") or each.get("name") or each.get("itemprop") or "").lower(): each.get(
+        (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower(): meta.get(
             "content", ""
         )
-        for each in tree.iter("meta")
+        for meta in tree.iter("meta")
     }
     title = _first(named, _TITLES) or "".join(tree.findtext(".//title") or "")
     return Extract(

@@ -12,7 +12,7 @@ from dbus_fast.aio import MessageBus
 
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import REGISTRY as REGISTRY_NAME
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import SERVICES, Calls, NoAnswer
-from toolcrib.bundled.desktop.patience import PatientTimeout
+from toolcrib.bundled.desktop.deadline import PatientTimeout
 from toolcrib.serverkit.context import ToolFailure
 
 ATSPI = "org.a11y.atspi."

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
-from toolcrib.bundled.desktop.patience import COUNTED, STEP
+from toolcrib.bundled.desktop.deadline import COUNTED, STEP
 
 IN_FLIGHT = 128
 IN_FLIGHT_OF_ONE = 64

@@ -27,7 +27,7 @@ from toolcrib.bundled.desktop.backends.x11.atspi.bus import (
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
 from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import LastReading
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, role_name, state_names
-from toolcrib.bundled.desktop.patience import PatientTimeout
+from toolcrib.bundled.desktop.deadline import PatientTimeout
 
 T = TypeVar("T")
 CACHE = "/org/a11y/atspi/cache"

@@ -1,0 +1,114 @@
+"""One search for text: which windows it covers, and when OCR is needed beside accessibility."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from toolcrib.bundled.desktop.backend import Backend, Window
+from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.pictures import Pictures
+from toolcrib.bundled.desktop.vision.reading import NoOcr, shared_reader
+from toolcrib.bundled.desktop.vision.text import MatchMode
+from toolcrib.bundled.desktop.vision.text_search import (
+    TextMatch,
+    arrange,
+    find_in_elements,
+    find_in_pictures,
+    locate_within,
+    merge,
+)
+from toolcrib.bundled.desktop.vision.views import Place, look, region_rect, shown_windows, window_at
+
+Method = Literal["auto", "accessibility", "ocr", "both"]
+
+
+class TextSearch:
+    """One search, with the windows and the area it is limited to."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        pictures: Pictures,
+        place: Place,
+        text: str,
+        mode: MatchMode = "contains",
+        languages: str = "eng",
+    ) -> None:
+        self._backend = backend
+        self._pictures = pictures
+        self._place = place
+        self._languages = languages
+        self._within: Sequence[Window] = ()
+        self._area: Rect | None = None
+        self.windows: Sequence[Window] = ()
+        self.text = text
+        self.mode = mode
+        self.searched: list[str] = []
+        self.notes: list[str] = []
+        self.complete = True
+
+    async def run(self, method: Method = "auto") -> list[TextMatch]:
+        """The matches that a click reaches first."""
+        await self._narrow()
+        found = [] if method == "ocr" else await self._in_elements()
+        if method == "accessibility":
+            return arrange(found, self.windows, self.text)
+        reachable = [each for each in arrange(found, self.windows, self.text) if not each.covered]
+        if method == "auto" and (reachable or (found and self._place.window is not None)):
+            return arrange(found, self.windows, self.text)
+        return arrange(merge(found, await self._in_pictures()), self.windows, self.text)
+
+    async def _narrow(self) -> None:
+        place = self._place
+        self.windows = await self._backend.windows.list()
+        self._within = [each for each in self.windows if not each.minimised]
+        owner = place.window
+        if place.region is not None:
+            self._area, owner = await region_rect(self._backend, self._pictures, place.region, owner)
+        if owner is not None:
+            self._within = [owner]
+        elif place.application is not None:
+            self._within = list(reversed(await shown_windows(self._backend, place.application)))
+
+    async def _in_elements(self) -> list[TextMatch]:
+        self.searched.append("accessibility")
+        found, complete = await find_in_elements(
+            self._backend, self.windows, self._within, self.text, self.mode, self._area
+        )
+        self.complete = self.complete and complete
+        located: list[TextMatch] = []
+        for match in found:
+            located += await self._located(match)
+        return located
+
+    async def _located(self, match: TextMatch) -> list[TextMatch]:
+        try:
+            return await locate_within(
+                self._backend, shared_reader(), match, self.text, self.mode, self._languages
+            )
+        except NoOcr:
+            return [match]
+
+    async def _in_pictures(self) -> list[TextMatch]:
+        try:
+            views = await look(self._backend, self._pictures, self._place)
+            found, complete = await find_in_pictures(
+                shared_reader(), views, self.text, self.mode, self._languages
+            )
+        except NoOcr as problem:
+            if "accessibility" not in self.searched:
+                raise
+            self.notes.append(f"Only elements were searched. {problem.message} {problem.hint}")
+            return []
+        self.searched.append("ocr")
+        self.complete = self.complete and complete
+        return [_with_window(match, self.windows) for match in found]
+
+
+def _with_window(match: TextMatch, windows: Sequence[Window]) -> TextMatch:
+    """A match in a picture of the screen is in the topmost window there."""
+    if match.window is not None:
+        return match
+    return replace(match, window=window_at(windows, match.rect.centre))

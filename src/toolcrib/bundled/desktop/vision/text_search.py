@@ -1,0 +1,209 @@
+"""Finds text on the screen: in the accessibility tree first, which knows exact places, else by OCR."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from toolcrib.bundled.desktop.backend import Backend, Element, Tree, Window
+from toolcrib.bundled.desktop.elements.search import SearchResult, search
+from toolcrib.bundled.desktop.elements.selector import Selector
+from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.vision.reading import TextReader
+from toolcrib.bundled.desktop.vision.text import MatchMode, contains, find_phrases, find_ranges, normalise
+from toolcrib.bundled.desktop.vision.views import View, crop, look_at_window, window_at
+
+Source = Literal["accessibility", "ocr"]
+TITLE_ROLES = frozenset(
+    {"application", "frame", "window", "dialog", "alert", "file chooser", "document web", "document frame"}
+)
+"""Their names are titles, which are not where the element is."""
+LARGEST_LINE = 60
+"""Pixels: text of a higher element may be anywhere in it."""
+VAGUE = 0.5
+"""The confidence of a match whose place within its element is not known."""
+MAX_APPLICATIONS = 12
+MAX_RANGES = 100
+
+
+@dataclass(frozen=True)
+class TextMatch:
+    text: str
+    rect: Rect
+    source: Source
+    confidence: float
+    window: Window | None = None
+    element: Element | None = None
+    tree: Tree | None = None
+    covered: bool = False
+
+
+async def find_in_elements(
+    backend: Backend,
+    windows: Sequence[Window],
+    within: Sequence[Window],
+    wanted: str,
+    mode: MatchMode,
+    area: Rect | None,
+) -> tuple[list[TextMatch], bool]:
+    """Matches inside some of the windows; and whether all their applications answered in time."""
+    processes = list(dict.fromkeys(each.application for each in reversed(within) if each.application))
+    results = await asyncio.gather(
+        *(_search(backend, process, wanted, mode) for process in processes[:MAX_APPLICATIONS])
+    )
+    found: list[TextMatch] = []
+    for result in results:
+        owners = Owners(result.tree, windows, within)
+        for element in _innermost(result):
+            match = _element_match(element, result.tree, owners, area, wanted)
+            if match is not None:
+                found.append(match)
+    return found, all(result.tree.complete for result in results)
+
+
+class Owners:
+    """Which window of an application an element is in."""
+
+    def __init__(self, tree: Tree, windows: Sequence[Window], within: Sequence[Window]) -> None:
+        self._elements = {element.ref: element for element in tree.elements}
+        self._own = [each for each in windows if each.application == tree.application]
+        self._within = {each.id for each in within}
+
+    def of(self, element: Element, rect: Rect) -> tuple[bool, Window | None]:
+        """Whether it is in one of the accepted windows, and in which; None for an open menu."""
+        title = self._title(element)
+        titled = [each for each in self._own if each.title == title] or self._own
+        window = window_at(titled, rect.centre)
+        if window is not None:
+            return window.id in self._within, window
+        return not all(each.minimised for each in titled), None
+
+    def _title(self, element: Element) -> str:
+        """The name of the frame or dialog around it."""
+        seen = element
+        while (parent := self._elements.get(seen.parent or ("", ""))) is not None:
+            if parent.role == "application":
+                break
+            seen = parent
+        return seen.name
+
+
+async def find_in_pictures(
+    reader: TextReader, views: Sequence[View], wanted: str, mode: MatchMode, languages: str
+) -> tuple[list[TextMatch], bool]:
+    """Matches in these pictures; and whether all of them were read completely."""
+    found: list[TextMatch] = []
+    complete = True
+    for view in views:
+        reading = await reader.read(view.screenshot.pixels, languages)
+        complete = complete and reading.complete
+        for phrase in find_phrases(reading.lines, wanted, mode):
+            rect = phrase.rect.moved(view.screenshot.origin.x, view.screenshot.origin.y)
+            found.append(TextMatch(phrase.text, rect, "ocr", phrase.confidence, view.window))
+    return found, complete
+
+
+async def locate_within(
+    backend: Backend, reader: TextReader, match: TextMatch, wanted: str, mode: MatchMode, languages: str
+) -> list[TextMatch]:
+    """Where in a high element, such as an editor, the text is; the match itself if that is not known."""
+    if match.confidence != VAGUE or match.window is None:
+        return [match]
+    if placed := await _placed_in_text(backend, match, wanted):
+        return placed
+    view = crop(await look_at_window(backend, match.window), match.rect)
+    inner: MatchMode = "contains" if mode == "contains" else "exact"
+    found, _ = await find_in_pictures(reader, [view], wanted, inner, languages)
+    return [replace(each, element=match.element, tree=match.tree) for each in found] or [match]
+
+
+async def _placed_in_text(backend: Backend, match: TextMatch, wanted: str) -> list[TextMatch]:
+    """Where the program says that the text is, as far as that is in sight."""
+    element = match.element
+    if element is None or not element.text:
+        return []
+    ranges = list(find_ranges(element.text, wanted))[:MAX_RANGES]
+    rects = await asyncio.gather(*(backend.accessibility.text_rect(element, *each) for each in ranges))
+    return [
+        replace(match, text=element.text[start:end], rect=rect, confidence=1.0)
+        for (start, end), rect in zip(ranges, rects, strict=True)
+        if rect is not None and match.rect.contains(rect.centre)
+    ]
+
+
+def merge(matches: Sequence[TextMatch], others: Sequence[TextMatch]) -> list[TextMatch]:
+    """All of the first, and those of the others that are elsewhere."""
+    added = [each for each in others if all(_apart(each.rect, known.rect) for known in matches)]
+    return [*matches, *added]
+
+
+def arrange(matches: Sequence[TextMatch], windows: Sequence[Window], wanted: str) -> list[TextMatch]:
+    """Those that a click reaches first, then exact ones, from top to bottom."""
+    plain = normalise(wanted)
+    marked = [replace(each, covered=_is_covered(each, windows)) for each in matches]
+    return sorted(
+        marked,
+        key=lambda each: (
+            each.covered,
+            each.confidence == VAGUE,
+            normalise(each.text) != plain,
+            each.rect.y,
+            each.rect.x,
+        ),
+    )
+
+
+async def _search(backend: Backend, process: int, wanted: str, mode: MatchMode) -> SearchResult:
+    plain = normalise(wanted)
+
+    def test(element: Element) -> bool:
+        texts = (element.name, element.text) if element.role not in TITLE_ROLES else ()
+        return any(contains(each, plain, mode) for each in texts if each)
+
+    return await search(backend, process, Selector(test, needs_places=False))
+
+
+def _innermost(result: SearchResult) -> list[Element]:
+    """Without those that contain another match."""
+    parents = {element.ref: element.parent for element in result.tree.elements}
+    around = set()
+    for element in result.matches:
+        parent = element.parent
+        while parent is not None and parent not in around:
+            around.add(parent)
+            parent = parents.get(parent)
+    return [element for element in result.matches if element.ref not in around]
+
+
+def _element_match(
+    element: Element, tree: Tree, owners: Owners, area: Rect | None, wanted: str
+) -> TextMatch | None:
+    if not element.visible or element.rect is None or element.rect.is_empty:
+        return None
+    accepted, window = owners.of(element, element.rect)
+    if not accepted:
+        return None
+    shown = element.rect if window is None else element.rect.intersection(window.rect)
+    if area is not None:
+        shown = shown.intersection(area)
+    if shown.is_empty:
+        return None
+    plain = normalise(wanted)
+    text = next(
+        each for each in (element.name, element.text, "") if each is not None and plain in normalise(each)
+    )
+    vague = shown.height > LARGEST_LINE and normalise(text) != plain
+    return TextMatch(text, shown, "accessibility", VAGUE if vague else 1.0, window, element, tree)
+
+
+def _is_covered(match: TextMatch, windows: Sequence[Window]) -> bool:
+    if match.window is None:
+        return False
+    top = window_at(windows, match.rect.centre)
+    return top is not None and top.id != match.window.id
+
+
+def _apart(one: Rect, other: Rect) -> bool:
+    return one.intersection(other).is_empty
