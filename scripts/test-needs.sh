@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings what the tests need beyond Python packages: git, Chromium, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
+# Brings what `make acceptance` needs beyond Python packages: git, Chromium, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
 # Node comes from the system where it is new enough, else from PyPI into .venv.
 set -eu
 cd "$(dirname "$0")/.."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from functools import cache
-from types import CodeType
+from types import CodeType, FunctionType
 
 import pytest
 
@@ -12,6 +14,7 @@ FIXTURES = frozenset({"_chromium", "_needs_bubblewrap", "browser", "dovecot", "p
 FUNCTIONS = frozenset(
     {
         "HeadlessDisplay",
+        "check_bundle",
         "find_browser",
         "find_node",
         "git",
@@ -58,10 +61,24 @@ def needs_a_program(item: pytest.Function) -> bool:
 
 @cache
 def _uses(function: object, names: frozenset[str]) -> bool:
-    """Whether a function, or one inside it, has one of these names."""
-    code = getattr(function, "__code__", function)
-    if not isinstance(code, CodeType):
-        return False
-    return not names.isdisjoint(code.co_names) or any(
-        _uses(part, names) for part in code.co_consts if isinstance(part, CodeType)
-    )
+    """Whether a function has one of these names, in itself or in a function of the tests that it calls."""
+    seen: set[object] = set()
+    left = [function]
+    while left:
+        found = left.pop()
+        found = inspect.unwrap(found) if callable(found) else found
+        if not isinstance(found, FunctionType) or found in seen or not found.__module__.startswith("test"):
+            continue
+        seen.add(found)
+        used = set(_names(found.__code__))
+        if not names.isdisjoint(used):
+            return True
+        left.extend(found.__globals__[name] for name in used if name in found.__globals__)
+    return False
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)

@@ -86,9 +86,9 @@ class AsgiApplication(Application):
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         request = await _read(scope, receive)
-        self.meet(request)
+        self.check_head(request)
         if not request.answered:
-            self.take(request)
+            self.handle(request)
         if request.task is not None:
             await request.task
         start = {

@@ -65,7 +65,7 @@ class Feature:
     def function(self, name: str) -> Any:
         """Import `module:function`."""
         module, _, function = name.partition(":")
-        return getattr(self.module(module), function)
+        return getattr(importlib.import_module(f"{self.package}.{module}"), function)
 
 
 @cache

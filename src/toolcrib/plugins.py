@@ -7,7 +7,6 @@ the entry-point group of the same name; it cannot replace a built-in.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -45,6 +44,8 @@ def find(folder: str, name: str) -> ModuleType:
 
 def _ours(folder: str) -> set[str]:
     """The modules of the folder, except private ones (`_name`) and `engine`, which the others share."""
+    import pkgutil  # most commands look for nothing
+
     try:
         package = importlib.import_module(folder)
     except ModuleNotFoundError as error:

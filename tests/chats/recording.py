@@ -26,7 +26,6 @@ from toolcrib.chats.replay import StoredEntry, replay
 from toolcrib.chats.turn import Turn, TurnCall, TurnNote, TurnPart, TurnText
 from toolcrib.chats.turn_json import turn_json
 from toolcrib.llm.model import Model
-from toolcrib.operations.chat_entries import stored_entries
 from toolcrib.operations.turns import resume_turn, start_turn
 from toolcrib.schema.events import TurnTold
 from toolcrib.schema.messages import Image
@@ -98,7 +97,7 @@ class Recorder:
 
     async def recording(self) -> Json:
         """All of it, without what differs from one run to the next."""
-        entries = await stored_entries(self.host, self.chat)
+        entries = await self.host.chats.rows.read(self.chat)
         found = {
             "continues": self.first_entry,
             "before": self._before(entries),

@@ -22,8 +22,10 @@ from tests.cli.forked import Forked
 class Terminal:
     """A program on a terminal; what it wrote so far is `seen`."""
 
-    def __init__(self, process: Process, screen: int, keyboard: int) -> None:
+    def __init__(self, process: Process, screen: int, keyboard: int, before: list[Any]) -> None:
         self.process = process
+        self.before = before
+        """How the terminal was set when the program was started."""
         self.seen = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end inside a character
         self._screen = screen
@@ -70,9 +72,10 @@ def terminal(
     """The program on a terminal of this size, for as long as the block lasts."""
     screen, keyboard = pty.openpty()
     fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    before = termios.tcgetattr(keyboard)
     process = _start([str(PROGRAM), *words], toolcrib.environment, keyboard, real=real)
     try:
-        yield Terminal(process, screen, keyboard)
+        yield Terminal(process, screen, keyboard, before)
     finally:
         if process.poll() is None:
             process.kill()

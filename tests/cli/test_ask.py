@@ -89,9 +89,7 @@ def test_models_shows_keys_by_name_and_never_by_value(toolcrib: CommandLine) -> 
 
 def test_a_person_sees_the_answer_and_a_card_for_the_tool(toolcrib: CommandLine) -> None:
     with terminal(toolcrib, "ask", "What is 17 plus 25?", "--model", "demo") as screen:
-        before = screen.settings()
-
         assert screen.wait() == 0
         assert "demo__add" in screen.seen
         assert "17 plus 25 is 42." in screen.seen
-        assert screen.settings() == before
+        assert screen.settings() == screen.before

@@ -86,7 +86,6 @@ def test_a_key_stops_the_answer_and_the_chat_goes_on(
         request.getfixturevalue("up")
     toolcrib.extra.update(story.environment())  # A host that runs already knows nothing of it.
     with terminal(toolcrib, "chat", "--model", openai_chat.model) as screen:
-        before = screen.settings()
         screen.expect("Ctrl-D quits.")
         screen.type("Tell me a story.\n")
         screen.expect("Once upon")
@@ -97,7 +96,7 @@ def test_a_key_stops_the_answer_and_the_chat_goes_on(
         screen.type("/exit\n")
 
         assert screen.wait() == 0
-        assert screen.settings() == before
+        assert screen.settings() == screen.before
     assert story.script.complaints == []
     assert "Once upon" in str(story.script.requests[-1]["messages"])
 

@@ -16,7 +16,6 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 def test_the_live_table_follows_the_servers_and_leaves_the_terminal_as_it_was(toolcrib: CommandLine) -> None:
     toolcrib.add("small")
     with terminal(toolcrib, "up", real=True) as screen:
-        before = screen.settings()
         screen.expect("small")
         screen.expect("2025-06-18")
         screen.expect("call demo__add a=1 b=2")
@@ -28,7 +27,7 @@ def test_the_live_table_follows_the_servers_and_leaves_the_terminal_as_it_was(to
         assert screen.wait() == 0
         assert "Stopping the servers" in screen.seen
         assert screen.seen.rfind(SHOW_CURSOR) > screen.seen.rfind(HIDE_CURSOR) >= 0
-        assert screen.settings() == before
+        assert screen.settings() == screen.before
 
 
 def test_a_small_terminal_shows_the_servers_in_trouble_first(toolcrib: CommandLine) -> None:

@@ -170,7 +170,6 @@ def test_several_pasted_lines_confirm_nothing(toolcrib: CommandLine) -> None:
 
 def test_ctrl_c_discards_a_typed_line_and_leaves_an_empty_one(toolcrib: CommandLine) -> None:
     with terminal(toolcrib, "chat", "--model", "demo") as screen:
-        before = screen.settings()
         screen.expect("› ")
         screen.type("What is 1 plus 1?")
         screen.expect("What is 1 plus 1?")
@@ -185,7 +184,7 @@ def test_ctrl_c_discards_a_typed_line_and_leaves_an_empty_one(toolcrib: CommandL
         screen.expect("› ", after="tokens in")
         screen.type("\x03")
         assert screen.wait() == 0
-        assert screen.settings() == before
+        assert screen.settings() == screen.before
     assert "Traceback" not in screen.seen
 
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from toolcrib import plugins
 from toolcrib.cli.entry import program
 from toolcrib.errors import NotFound, UsageError
-from toolcrib.operations.generate import files
 from toolcrib.operations.health import CHECKS
 from toolcrib.operations.operation import Needs
 from toolcrib.operations.registry import find_operation, operations
@@ -98,8 +97,3 @@ def test_every_command_is_documented() -> None:
 
     assert [name for name in names if not re.search(rf"`toolcrib {name}\b", lines)] == []
     assert [name for name in names if not re.search(rf"^## `{name}`", outputs, re.MULTILINE)] == []
-
-
-@pytest.mark.parametrize(("file", "text"), list(files()), ids=["index", "client"])
-def test_what_is_generated_is_up_to_date(file: Path, text: str) -> None:
-    assert file.read_text(encoding="utf-8") == text, "Run `make generated`."

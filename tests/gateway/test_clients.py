@@ -155,10 +155,14 @@ async def test_a_profile_shows_and_calls_only_its_own(serve, crib, patient):
             assert "Unknown tool" in refused.content[0].text
 
 
-async def test_a_call_to_a_server_that_still_starts_is_told_so_and_may_be_tried_again(serve, crib):
+async def test_a_call_to_a_server_that_still_starts_is_told_so_and_may_be_tried_again(serve, crib, clock):
     crib.server("late", "hang")
     async with serve(Profile()) as (_, url), Client(streamable_http_client(url)) as client:
-        refused = await client.call_tool("late__echo", {"text": "x"})
+        calling = asyncio.ensure_future(client.call_tool("late__echo", {"text": "x"}))
+        while not calling.done():
+            await clock.passes(1)
+            await asyncio.wait({calling}, timeout=0.05)
+        refused = await calling
         assert refused.is_error
         assert "late is starting" in refused.content[0].text
         assert refused.meta["toolcrib/error"]["retryable"]

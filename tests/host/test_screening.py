@@ -7,7 +7,7 @@ from collections.abc import Collection
 from tests.conftest import Crib
 from toolcrib.clock import SystemClock
 from toolcrib.host.screening import PORTION, Screening
-from toolcrib.operations.results.servers import server_json
+from toolcrib.operations.results.servers import server_shown
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.store.database import open_database
 from toolcrib.store.tool_pins import ToolPins
@@ -52,6 +52,6 @@ async def test_tools_that_are_checked_while_their_server_starts_are_counted(crib
         host.toolset.registry.put("bank", "mcp", new, pinned=True)
         starting = ServerStatus(name="bank", type="stdio", enabled=True, state=ServerState.STARTING)
 
-        shown = server_json(starting, host)
+        shown = server_shown(starting, host)
 
-    assert (shown["checking"], shown["tools"]) == (MANY, MANY)
+    assert (shown.checking, shown.tools) == (MANY, MANY)

@@ -121,6 +121,7 @@ async def test_a_command_of_the_terminal_does_not_control_the_host(
     assert "result" not in said
 
 
+@pytest.mark.acceptance
 async def test_a_sandboxed_command_does_not_find_the_socket(home: Path, tmp_path: Path) -> None:
     long = home / ("x" * 120)
     long.mkdir()

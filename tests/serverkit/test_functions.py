@@ -123,10 +123,7 @@ def test_name_description_and_destructiveness_can_be_told() -> None:
     ],
     ids=str,
 )
-@pytest.mark.parametrize(
-    "value", ["a", "1", 1, 1.5, True, None, ["x"], [1], {"k": 1}, {"k": ["x", None]}, "nan"]
-)
-def test_the_light_way_and_pydantic_agree(hint: Any, value: Any) -> None:
+def test_the_light_way_and_pydantic_agree(hint: Any) -> None:
     parameters = [Parameter("p", hint, "Words"), Parameter("q", int, "", 3)]
     described = plain(hint)
     number = plain(int)
@@ -135,7 +132,8 @@ def test_the_light_way_and_pydantic_agree(hint: Any, value: Any) -> None:
     light_schema, light_check = _by_hand(parameters, [described, number])
     heavy_schema, heavy_check = _by_pydantic(parameters)
     assert light_schema == heavy_schema
-    assert outcome(light_check, {"p": value}) == outcome(heavy_check, {"p": value, "q": 3})
+    for value in ("a", "1", 1, 1.5, True, None, ["x"], [1], {"k": 1}, {"k": ["x", None]}, "nan"):
+        assert outcome(light_check, {"p": value}) == outcome(heavy_check, {"p": value, "q": 3}), value
 
 
 def outcome(check: Any, arguments: dict[str, Any]) -> Any:

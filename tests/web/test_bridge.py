@@ -22,7 +22,7 @@ DEADLINE = 60.0
 class OpenAccess:
     """Lets everybody in."""
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """Nobody is refused."""
 
 
@@ -35,8 +35,8 @@ def home(tmp_path: Any) -> Home:
 @asynccontextmanager
 async def serving(home: Home, application: AsgiApplication) -> AsyncIterator[int]:
     """The port where it is served."""
-    beside = AsgiBridge(lambda: application, OpenAccess(), lambda: None)
-    async with home.open() as host, serve_http(host, beside=beside) as (base, _):
+    fallback = AsgiBridge(lambda: application, OpenAccess(), lambda: None)
+    async with home.open() as host, serve_http(host, fallback=fallback) as (base, _):
         yield int(base.rpartition(":")[2])
 
 

@@ -7,7 +7,7 @@ export interface AccountAdded {
   identity: string;
 }
 
-/** What a form asks for. */
+/** What a form or a command asks for. */
 export interface AccountFieldShown {
   key: string;
   label: string;
@@ -54,7 +54,7 @@ export interface AccountRemoved {
   remarks: string[];
 }
 
-/** An account, without its secret. */
+/** An account, without its secret, and what can use it. */
 export interface AccountShown {
   name: string;
   provider: string;
@@ -218,7 +218,7 @@ export interface BeganEvent {
   model: string;
 }
 
-/** A stored rule that cannot be used. */
+/** A stored rule that is invalid or contradicts its examples. */
 export interface BrokenRule {
   id: string;
   rule: string;
@@ -519,7 +519,7 @@ export interface CatalogServer {
   needs_choice: boolean;
 }
 
-/** A variable that a server of the catalog needs. */
+/** An environment variable of a server. */
 export interface CatalogVariable {
   name: string;
   about: string;
@@ -647,7 +647,7 @@ export interface ChatStopParams {
   chat: string;
 }
 
-/** A chat in a list. */
+/** A chat in a list of the page. */
 export interface ChatSummary {
   id: string;
   title: string;
@@ -1138,7 +1138,7 @@ export interface ImportQuestion {
   id: string;
   text: string;
   secret: boolean;
-  default: string | null;
+  default: string;
   choices: string[];
   required: boolean;
   multiple: boolean;
@@ -1295,7 +1295,7 @@ export interface LaunchShown {
   mark: string;
 }
 
-/** A signed-in browser. */
+/** A signed-in browser: a `PageKey` without the hash of its key. */
 export interface LetInPage {
   id: string;
   name: string;
@@ -1414,7 +1414,7 @@ export interface NearWord {
   servers: string[];
 }
 
-/** A value that the user has to provide. */
+/** A value that the user has to provide: an `InstallQuestion` whose default is text, without bounds. */
 export interface Needed {
   key: string;
   title: string;
@@ -1473,7 +1473,7 @@ export interface NodeTypeShown {
   timeout: number;
 }
 
-/** Something that happened to the turn. */
+/** Something that happened to the turn; of the notes of a `TurnNote`, those that are stored. */
 export interface NoteItem {
   kind: "note";
   position: number;
@@ -2207,8 +2207,6 @@ export interface Server {
   era: string | null;
   version: string | null;
   tools: number;
-  held: number;
-  checking: number;
   last_connected: string | null;
   restarts: number;
   retry_at: string | null;
@@ -2217,6 +2215,8 @@ export interface Server {
   unresponsive: boolean;
   needs: string;
   last_failure: string | null;
+  held: number;
+  checking: number;
   calls: ServerCalls;
 }
 
@@ -2437,7 +2437,7 @@ export interface SetupNews {
   setup: SetupShown;
 }
 
-/** The progress of background work on a server. */
+/** The progress of background work on a server; with its source instead of its entry. */
 export interface SetupShown {
   name: string;
   kind: "add" | "trust" | "test" | "update";
@@ -2455,7 +2455,7 @@ export interface SetupShown {
   log: string[];
 }
 
-/** One step; `ms` is its duration, once it has ended. */
+/** One step; `ms` is its duration once it has ended. */
 export interface SetupStepShown {
   key: "resolve" | "install" | "start" | "connect" | "handshake" | "list" | "ready" | "review";
   state: "wait" | "work" | "done" | "fail";
@@ -2566,7 +2566,7 @@ export interface StepFailure {
   hint: string;
 }
 
-/** What a step asks its user; answer it with `workflow_answer`. */
+/** What a step asks its user, with times as text; answer it with `workflow_answer`. */
 export interface StepQuestion {
   step: string;
   asked_by: string;
@@ -2580,7 +2580,7 @@ export interface StepQuestion {
   uncertain: boolean;
 }
 
-/** One visit of a node. */
+/** One visit of a node, without its trace. */
 export interface StepShown {
   step: string;
   node: string;
@@ -2594,7 +2594,7 @@ export interface StepShown {
   reused: boolean;
 }
 
-/** Everything that is recorded about one step. */
+/** Everything that is recorded about one step; unlike in a stored trace, no key is missing. */
 export interface StepTrace {
   run: string;
   step: string;
@@ -2649,7 +2649,7 @@ export interface Today {
   cost: number | null;
 }
 
-/** Tokens, as the vendor counts them. */
+/** Tokens, as the vendor counts them; `Usage` as JSON, as stored turns and their events have it. */
 export interface TokenUsage {
   input: number;
   output: number;
@@ -2658,7 +2658,7 @@ export interface TokenUsage {
   written?: number;
 }
 
-/** Calls of one tool since the host started; durations in milliseconds. */
+/** Calls of one tool, by public name, since the host started. */
 export interface ToolCalls {
   name: string;
   total: number;
@@ -2810,7 +2810,7 @@ export interface TrialRemedy {
 
 /** One step of a test; the test ends at the first step that fails. */
 export interface TrialStep {
-  name: "resolve" | "spawn" | "connect" | "handshake" | "list";
+  name: "resolve" | "spawn" | "connect" | "handshake" | "list" | "ready";
   ok: boolean;
   ms: number;
   detail: string;
@@ -3166,7 +3166,7 @@ export interface WorkflowDrafted {
   doubts: WorkflowDoubt[];
 }
 
-/** An edge that is new or gone. */
+/** An edge that is new or gone; unlike `Edge`, which is written to files, with the names of its fields. */
 export interface WorkflowEdgeChange {
   source: string;
   output: string;
@@ -3350,7 +3350,7 @@ export interface WorkflowShowParams {
   definition?: boolean;
 }
 
-/** A whole workflow, with every default value filled in. */
+/** A whole workflow that can be read, as JSON with every default value filled in. */
 export interface WorkflowShown {
   name: string;
   version: string;

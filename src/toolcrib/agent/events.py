@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from toolcrib.agent.ports import UserQuestion
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.messages import Usage
 
@@ -64,24 +65,25 @@ class Notice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallQueued:
-    """A call waits: too many are running, or the user is asked first.
-
-    `CallBegan` follows when it runs, possibly a second time.
-    """
-
-    kind: ClassVar[str] = "queued"
+class _CallEvent:
     id: str
     tool: str
     arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallBegan:
+class CallQueued(_CallEvent):
+    """A call waits: too many are running, or the user is asked first.
+
+    `CallBegan` follows when it runs, possibly a second time.
+    """
+
+    kind: ClassVar[str] = "queued"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallBegan(_CallEvent):
     kind: ClassVar[str] = "call"
-    id: str
-    tool: str
-    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +96,10 @@ class CallMoved:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallEnded:
+class CallEnded(_CallEvent):
     """A call ended, with or without an answer."""
 
     kind: ClassVar[str] = "result"
-    id: str
-    tool: str
-    arguments: Mapping[str, Any]
     outcome: str
     ms: float
     text: str
@@ -111,17 +110,10 @@ class CallEnded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class Asking(UserQuestion):
     """The user has to answer a question; surfaces reply with its id."""
 
     kind: ClassVar[str] = "asking"
-    id: str
-    about: str
-    """call, sampling or elicitation."""
-    server: str
-    text: str
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    chat: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

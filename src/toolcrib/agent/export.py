@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +12,16 @@ from toolcrib.agent.entry_json import entry_json
 from toolcrib.agent.events import TurnEnded
 from toolcrib.chats.markdown import turns_markdown
 from toolcrib.chats.replay import REMARKS, StoredEntry, replay
+from toolcrib.schema.messages import Usage
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerUsage(Usage):
+    """Tokens as counted by the vendor; `cost` is in dollars, None if the price is unknown."""
+
+    cost: float | None
 
 
 def answer_json(ended: TurnEnded) -> Json:
@@ -24,7 +32,7 @@ def answer_json(ended: TurnEnded) -> Json:
             {"tool": call.tool, "arguments": call.arguments, "outcome": call.outcome, "ms": call.ms}
             for call in ended.calls
         ],
-        "usage": {**asdict(ended.usage), "cost": ended.cost},
+        "usage": AnswerUsage(**vars(ended.usage), cost=ended.cost),
         "ending": ended.ending,
         "model": ended.model,
         "chat": ended.chat,

@@ -155,7 +155,8 @@ def conclude(
     raise AssertionError(f"No step of the mode {mode!r} decides.")
 
 
-class _First(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _First:
     """Decides as the first result with this effect does; with `final`, only a final one counts."""
 
     among: Literal["own", "theirs", "found"]

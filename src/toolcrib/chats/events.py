@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallOutcome, OfferedTool, PictureData, TokenUsage, TurnEnding
+from toolcrib.schema.failures import FailureText
 
 
 class QuestionEvent(TypedDict):
@@ -156,12 +157,8 @@ class RoundEvent(TypedDict):
     text: str
 
 
-class TurnError(TypedDict):
+class TurnError(FailureText):
     """Why a turn failed."""
-
-    kind: str
-    message: str
-    hint: str
 
 
 class EndedEvent(TypedDict):

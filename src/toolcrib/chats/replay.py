@@ -34,7 +34,7 @@ class StoredEntry:
     position: int
     time: str | None
     kind: str
-    body: Json
+    body: Json = field(repr=False)
 
 
 class _NoNames:

@@ -25,7 +25,7 @@ CallOutcome = Literal[
 
 
 class TokenUsage(TypedDict):
-    """Tokens, as the vendor counts them."""
+    """Tokens, as the vendor counts them; `Usage` as JSON, as stored turns and their events have it."""
 
     input: int
     output: int
@@ -109,7 +109,7 @@ class CallItem(TypedDict):
 
 
 class NoteItem(TypedDict):
-    """Something that happened to the turn."""
+    """Something that happened to the turn; of the notes of a `TurnNote`, those that are stored."""
 
     kind: Literal["note"]
     position: int

@@ -21,7 +21,8 @@ from toolcrib.operations.client import Client
 
 if TYPE_CHECKING:
     from toolcrib.config.settings import Effort
-    from toolcrib.operations.results.models import Answered, ChatWhole, Models
+    from toolcrib.operations.client import Answered, Models
+    from toolcrib.operations.results.chats import ChatWhole
 
 CONTINUE = "/continue"
 DEMO = "demo"

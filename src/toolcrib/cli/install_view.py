@@ -21,14 +21,14 @@ from toolcrib.cli.surface import Surface
 if TYPE_CHECKING:
     from functools import partial
 
-    from toolcrib.operations.results.additions import InstallStep
-    from toolcrib.operations.results.installs import (
+    from toolcrib.operations.client import (
         InstallPlan,
-        NewlyInstalled,
-        PlanQuestion,
+        InstallProgress,
+        InstallQuestion,
         ServerInstalled,
         ServerUpdated,
     )
+    from toolcrib.operations.results.installs import NewlyInstalled
 
 ARCHIVES = (".tgz", ".tar.gz", ".whl", ".mcpb", ".dxt")
 SHOWN = 12
@@ -196,11 +196,11 @@ def ask_questions(surface: Surface, plan: InstallPlan, answers: dict[str, Any]) 
     return complete
 
 
-def progress_line() -> Callable[[InstallStep], None]:
+def progress_line() -> Callable[[InstallProgress], None]:
     """Shows each step: on a terminal in one line that is overwritten, else in one line per stage."""
     shown_stages: set[str] = set()
 
-    def show(step: InstallStep) -> None:
+    def show(step: InstallProgress) -> None:
         text = f"{_STAGES.get(step['stage'], step['stage'])} {one_line(step['detail'])}"
         if sys.stderr.isatty():
             count = f" {step['done']}/{step['total']}" if step["total"] else ""
@@ -230,7 +230,7 @@ def _placeholders(text: str) -> str:
     return re.sub(r"\$\{answer:([^}]+)\}", r"<\1>", text)
 
 
-def _default(question: PlanQuestion) -> str:
+def _default(question: InstallQuestion) -> str:
     value = question["default"]
     if value is None:
         return ""

@@ -25,8 +25,9 @@ from toolcrib.cli.output import state_colour
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.streams import mute
 from toolcrib.host import Host
-from toolcrib.operations.results.servers import server_json
+from toolcrib.operations.results.servers import server_shown
 from toolcrib.schema.events import ConfigChanged, Event
+from toolcrib.schema.json_values import to_json
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.version import __version__
 from toolcrib.web.serving import Served
@@ -172,7 +173,7 @@ def _row(status: ServerStatus, host: Host) -> list[Text]:
         Text(str(status.tools) if status.tools else "-"),
         Text(one_line(status.era or "-")),
         Text(str(status.pid or "-")),
-        Text(one_line(reason(server_json(status, host)))),
+        Text(one_line(reason(to_json(server_shown(status, host))))),
     ]
 
 

@@ -11,8 +11,9 @@ from toolcrib.cli.commands.servers import describe
 from toolcrib.cli.output import as_json, say, say_exactly
 from toolcrib.cli.streams import OutputFailed, mute
 from toolcrib.host import Host
-from toolcrib.operations.results.servers import server_json
+from toolcrib.operations.results.servers import server_shown
 from toolcrib.schema.events import ConfigChanged, Event, ServerChanged, ServerRemoved, ToolsChanged
+from toolcrib.schema.json_values import to_json
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.version import __version__
 from toolcrib.web.serving import Served
@@ -48,16 +49,16 @@ async def _follow(host: Host) -> None:
     """The last line of each server."""
     with host.events.subscribe() as events:
         for status in host.servers.statuses():
-            _say_once(printed, status.name, describe(server_json(status, host)))
+            _say_once(printed, status.name, describe(to_json(server_shown(status, host))))
         async for event in events:
             _show(event, printed, host)
 
 
 def _show(event: Event, printed: dict[str, str], host: Host) -> None:
     if isinstance(event, ServerChanged):
-        _say_once(printed, event.status.name, describe(server_json(event.status, host)))
+        _say_once(printed, event.status.name, describe(to_json(server_shown(event.status, host))))
     elif isinstance(event, ToolsChanged) and event.server in host.servers:
-        server = server_json(host.servers.status(event.server or ""), host)
+        server = to_json(server_shown(host.servers.status(event.server or ""), host))
         if not server["checking"]:
             _say_once(printed, server["name"], describe(server))
     elif isinstance(event, ServerRemoved):

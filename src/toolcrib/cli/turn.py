@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
 
-    from toolcrib.operations.results.models import Answered
+    from toolcrib.operations.client import Answered
 
 Event = Mapping[str, Any]
 _LONGEST_CARD = 160

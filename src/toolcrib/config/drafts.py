@@ -22,7 +22,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class DraftQuestion:
-    """One thing to ask."""
+    """A value that the user has to provide."""
 
     id: str
     text: str
@@ -32,11 +32,6 @@ class DraftQuestion:
     required: bool = True
     multiple: bool = False
     """The answer has several words, each a separate argument."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As surfaces show it."""
-        shown = {"id": self.id, "text": self.text, "secret": self.secret, "default": self.default}
-        return {**shown, "choices": list(self.choices), "required": self.required, "multiple": self.multiple}
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.graph.drafts import DraftNode
 from toolcrib.graph.topology import Topology
-from toolcrib.schema.workflows import ERROR, Problem
+from toolcrib.schema.workflows import ERROR, WorkflowProblem
 
 BODY = "body"
 
@@ -30,7 +30,7 @@ class Bodies:
         return tuple(found)
 
 
-def read_bodies(topology: Topology, drafts: Mapping[str, DraftNode]) -> tuple[Bodies, list[Problem]]:
+def read_bodies(topology: Topology, drafts: Mapping[str, DraftNode]) -> tuple[Bodies, list[WorkflowProblem]]:
     bodies = Bodies()
     problems = _pair(bodies, drafts)
     for opener, end in bodies.ends.items():
@@ -38,20 +38,22 @@ def read_bodies(topology: Topology, drafts: Mapping[str, DraftNode]) -> tuple[Bo
         if start is None:
             message = "The output `body` has no edge."
             problems.append(
-                Problem(node=opener, message=message, hint=f"Connect it to the first node up to {end}.")
+                WorkflowProblem(
+                    node=opener, message=message, hint=f"Connect it to the first node up to {end}."
+                )
             )
             continue
         bodies.nodes[opener] = _between(topology, bodies, opener, start, end)
         if end not in bodies.nodes[opener]:
             message = f"The output `body` does not lead to {end}."
             problems.append(
-                Problem(node=opener, message=message, hint="Connect the last node of the body to it.")
+                WorkflowProblem(node=opener, message=message, hint="Connect the last node of the body to it.")
             )
     _set_owners(bodies)
     return bodies, [*problems, *_open_edges(topology, bodies, drafts)]
 
 
-def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode]) -> list[Problem]:
+def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode]) -> list[WorkflowProblem]:
     problems = []
     for id_, draft in drafts.items():
         opener = draft.closes
@@ -66,22 +68,26 @@ def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode]) -> list[Problem]:
         if draft.type.flow in ("loop", "map") and id_ not in bodies.ends:
             kind = f"End{draft.type.name}"
             message = f"There is no {kind} for this {draft.type.name}."
-            problems.append(Problem(node=id_, message=message, hint="Add one at the end of its body."))
+            problems.append(
+                WorkflowProblem(node=id_, message=message, hint="Add one at the end of its body.")
+            )
     return problems
 
 
 def _pair_problem(
     end: DraftNode, opener: str, drafts: Mapping[str, DraftNode], bodies: Bodies
-) -> Problem | None:
+) -> WorkflowProblem | None:
     kind = end.type.name.removeprefix("End")
     found = drafts.get(opener)
     if found is None or found.type.name != kind:
         known = [id_ for id_, each in drafts.items() if each.type.name == kind]
         hint = f"{kind} nodes: {', '.join(known[:10])}." if known else f"Add a {kind}."
-        return Problem(node=end.id, message=f"{opener!r} is not a {kind}.", hint=hint)
+        return WorkflowProblem(node=end.id, message=f"{opener!r} is not a {kind}.", hint=hint)
     if opener in bodies.ends:
         message = f"{opener} already ends at {bodies.ends[opener]}."
-        return Problem(node=end.id, message=message, hint=f"A {kind} has one end; join the paths before it.")
+        return WorkflowProblem(
+            node=end.id, message=message, hint=f"A {kind} has one end; join the paths before it."
+        )
     return None
 
 
@@ -115,7 +121,9 @@ def _set_owners(bodies: Bodies) -> None:
             bodies.owners[node] = opener
 
 
-def _open_edges(topology: Topology, bodies: Bodies, drafts: Mapping[str, DraftNode]) -> Iterator[Problem]:
+def _open_edges(
+    topology: Topology, bodies: Bodies, drafts: Mapping[str, DraftNode]
+) -> Iterator[WorkflowProblem]:
     for (source, output), target in topology.targets.items():
         if source in drafts and drafts[source].type.flow == "end":
             continue  # that it has an edge at all is reported already
@@ -123,24 +131,26 @@ def _open_edges(topology: Topology, bodies: Bodies, drafts: Mapping[str, DraftNo
         for opener in sorted(outside - inside):
             if (source, output) != (opener, BODY):
                 message = f"The edge to {target} leads into the body of {opener}."
-                yield Problem(node=source, message=message, hint=f"Lead to {opener} itself.")
+                yield WorkflowProblem(node=source, message=message, hint=f"Lead to {opener} itself.")
         for opener in sorted(inside - outside):
             if output != ERROR or drafts[opener].type.flow == "map":
                 yield _leaving(source, output, target, opener, bodies)
     yield from _loose_ends(topology, bodies, drafts)
 
 
-def _leaving(source: str, output: str, target: str, opener: str, bodies: Bodies) -> Problem:
+def _leaving(source: str, output: str, target: str, opener: str, bodies: Bodies) -> WorkflowProblem:
     end = bodies.ends[opener]
     message = f"The edge from {output!r} to {target} leaves the body of {opener}, which ends at {end}."
     hint = f"Lead to {end}, and continue from the output `done` of {opener}."
-    return Problem(node=source, message=message, hint=hint)
+    return WorkflowProblem(node=source, message=message, hint=hint)
 
 
-def _loose_ends(topology: Topology, bodies: Bodies, drafts: Mapping[str, DraftNode]) -> Iterator[Problem]:
+def _loose_ends(
+    topology: Topology, bodies: Bodies, drafts: Mapping[str, DraftNode]
+) -> Iterator[WorkflowProblem]:
     for node, opener in bodies.owners.items():
         draft = drafts.get(node)
         for output in draft.type.outputs(draft.settings) if draft is not None else ():
             if (node, output) not in topology.targets and output != BODY:
                 message = f"The output {output!r} has no edge, but this node is in the body of {opener}."
-                yield Problem(node=node, message=message, hint=f"Lead to {bodies.ends[opener]}.")
+                yield WorkflowProblem(node=node, message=message, hint=f"Lead to {bodies.ends[opener]}.")

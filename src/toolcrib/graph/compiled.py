@@ -18,7 +18,7 @@ from toolcrib.graph.node_type import AnyNodeType, FindType
 from toolcrib.graph.problems import InvalidSettings
 from toolcrib.graph.references import Values, resolve
 from toolcrib.graph.topology import Topology, read_topology
-from toolcrib.schema.workflows import Node, Problem, Workflow
+from toolcrib.schema.workflows import Node, Workflow, WorkflowProblem
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Reading:
     drafts: dict[str, DraftNode]
     topology: Topology
     bodies: Bodies
-    problems: tuple[Problem, ...]
+    problems: tuple[WorkflowProblem, ...]
 
 
 def read(workflow: Workflow, find_type: FindType) -> Reading:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from toolcrib.graph.node_settings import draft
 from toolcrib.graph.node_type import AnyNodeType, FindType, UnknownNodeType
 from toolcrib.graph.problems import settings_problems
-from toolcrib.schema.workflows import Node, Problem, Workflow
+from toolcrib.schema.workflows import Node, Workflow, WorkflowProblem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +27,18 @@ class DraftNode:
         return self.type.closes(self.settings) if self.type.closes is not None else None
 
 
-def read_drafts(workflow: Workflow, find_type: FindType) -> tuple[dict[str, DraftNode], list[Problem]]:
+def read_drafts(
+    workflow: Workflow, find_type: FindType
+) -> tuple[dict[str, DraftNode], list[WorkflowProblem]]:
     """The nodes that are correct in themselves, and what is wrong with the others."""
     drafts: dict[str, DraftNode] = {}
-    problems: list[Problem] = []
+    problems: list[WorkflowProblem] = []
     for id_, node in workflow.nodes.items():
         try:
             node_type = find_type(node.type)
             settings = draft(node_type.settings, node.settings)
         except UnknownNodeType as error:
-            problems.append(Problem(node=id_, message=error.message, hint=error.hint))
+            problems.append(WorkflowProblem(node=id_, message=error.message, hint=error.hint))
         except ValidationError as error:
             problems += settings_problems(id_, error, node_type.settings_schema)
         else:

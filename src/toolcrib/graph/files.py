@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.graph.problems import InvalidWorkflow, file_problems
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 LARGEST_FILE = 16_000_000
 """Bytes; images to look for are part of the file."""
@@ -127,4 +127,4 @@ def _is_back_edge(edge: Any, nodes: Mapping[str, Any]) -> bool:
 
 
 def _broken(message: str) -> InvalidWorkflow:
-    return InvalidWorkflow([Problem(node=None, message=message)])
+    return InvalidWorkflow([WorkflowProblem(node=None, message=message)])

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from toolcrib.errors import UsageError
 from toolcrib.graph.value_types import Missing, Schema, ValueType, part_of, value_type
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.json_values import to_json
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class InvalidWorkflow(UsageError):
 
     kind = "invalid_workflow"
 
-    def __init__(self, problems: Sequence[Problem], *, name: str = "") -> None:
+    def __init__(self, problems: Sequence[WorkflowProblem], *, name: str = "") -> None:
         first = problems[0]
         what = f"The workflow {name} is not valid" if name else "The workflow is not valid"
         more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -35,7 +36,7 @@ class InvalidWorkflow(UsageError):
         self.problems = tuple(problems)
 
     def as_json(self) -> dict[str, Any]:
-        return {**super().as_json(), "problems": [problem.model_dump() for problem in self.problems]}
+        return {**super().as_json(), "problems": to_json(self.problems)}
 
 
 class InvalidSettings(UsageError):
@@ -48,23 +49,25 @@ class InvalidSettings(UsageError):
         super().__init__(f"{what}: {message}", hint="Correct its settings, or what their references lead to.")
 
 
-def file_problems(error: ValidationError) -> Iterator[Problem]:
+def file_problems(error: ValidationError) -> Iterator[WorkflowProblem]:
     """The problems of a file that does not have the form of a workflow."""
     for detail in _details(error):
         place = detail["loc"]
         in_node = len(place) > 1 and place[0] == "nodes"
-        yield Problem(
+        yield WorkflowProblem(
             node=str(place[1])[:100] if in_node else None,
             message=_sentence(place[2:] if in_node else place, detail),
             hint=_hint(detail, _file_schema()),
         )
 
 
-def settings_problems(node: str, error: ValidationError, schema: Schema | None = None) -> Iterator[Problem]:
+def settings_problems(
+    node: str, error: ValidationError, schema: Schema | None = None
+) -> Iterator[WorkflowProblem]:
     """The problems of a node's settings; with their schema, misspelt names and values get a hint."""
     for detail in _details(error):
         hint = _hint(detail, schema) if schema is not None else ""
-        yield Problem(node=node, message=_sentence(detail["loc"], detail), hint=hint)
+        yield WorkflowProblem(node=node, message=_sentence(detail["loc"], detail), hint=hint)
 
 
 def _details(error: ValidationError) -> list[ErrorDetails]:

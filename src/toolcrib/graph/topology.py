@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from toolcrib.graph.drafts import DraftNode
-from toolcrib.schema.workflows import ERROR, Edge, Problem, Workflow
+from toolcrib.schema.workflows import ERROR, Edge, Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 
 MOST_ENTRIES = 20
@@ -39,8 +39,10 @@ class Topology:
         return len(seen)
 
 
-def read_topology(workflow: Workflow, drafts: Mapping[str, DraftNode]) -> tuple[Topology, list[Problem]]:
-    topology, problems = Topology(), list[Problem]()
+def read_topology(
+    workflow: Workflow, drafts: Mapping[str, DraftNode]
+) -> tuple[Topology, list[WorkflowProblem]]:
+    topology, problems = Topology(), list[WorkflowProblem]()
     for edge in workflow.edges:
         wrong = _edge_problem(edge, workflow, drafts, topology)
         if wrong is not None:
@@ -60,17 +62,17 @@ def _add_if_new(topology: Topology, edge: Edge) -> None:
 
 def _edge_problem(
     edge: Edge, workflow: Workflow, drafts: Mapping[str, DraftNode], topology: Topology
-) -> Problem | None:
+) -> WorkflowProblem | None:
     for end in (edge.source, edge.target):
         if end not in workflow.nodes:
             other = edge.target if end == edge.source else edge.source
             hint = did_you_mean(end, workflow.nodes)
             node = other if other in workflow.nodes else None
-            return Problem(
+            return WorkflowProblem(
                 node=node, message=f"The edge {_shown(edge)} names {end!r}, which is no node.", hint=hint
             )
     if edge.source == edge.target:
-        return Problem(
+        return WorkflowProblem(
             node=edge.source, message="An edge leads back to the same node.", hint="Use a Loop to repeat it."
         )
     draft = drafts.get(edge.source)
@@ -80,13 +82,13 @@ def _edge_problem(
     if earlier is None:
         return None
     message = f"The output {edge.output!r} has two edges, to {earlier} and to {edge.target}."
-    return Problem(node=edge.source, message=message, hint="An output leads to one node only.")
+    return WorkflowProblem(node=edge.source, message=message, hint="An output leads to one node only.")
 
 
-def _output_problem(edge: Edge, draft: DraftNode) -> Problem | None:
+def _output_problem(edge: Edge, draft: DraftNode) -> WorkflowProblem | None:
     outputs = (*draft.type.outputs(draft.settings), ERROR)
     if draft.type.flow == "end":
-        return Problem(
+        return WorkflowProblem(
             node=edge.source,
             message=f"{draft.type.name} has no outputs, but an edge leads to {edge.target}.",
             hint=f"Continue from the output `done` of {draft.closes}.",
@@ -95,27 +97,31 @@ def _output_problem(edge: Edge, draft: DraftNode) -> Problem | None:
         return None
     known = f"Its outputs: {', '.join(outputs)}."
     hint = did_you_mean(edge.output[:100], outputs)
-    return Problem(
+    return WorkflowProblem(
         node=edge.source,
         message=f"{draft.type.name} has no output {edge.output[:100]!r}.",
         hint=f"{hint} {known}".strip(),
     )
 
 
-def _find_entry(topology: Topology, workflow: Workflow) -> list[Problem]:
+def _find_entry(topology: Topology, workflow: Workflow) -> list[WorkflowProblem]:
     if not workflow.nodes:
-        return [Problem(node=None, message="The workflow has no nodes.", hint="Add a node.")]
+        return [WorkflowProblem(node=None, message="The workflow has no nodes.", hint="Add a node.")]
     entries = [node for node in workflow.nodes if not topology.preceding.get(node)]
     if not entries:
         message = "No node can be the first: every node has an incoming edge."
-        return [Problem(node=None, message=message, hint="Remove the edge that leads to the first node.")]
+        return [
+            WorkflowProblem(node=None, message=message, hint="Remove the edge that leads to the first node.")
+        ]
     topology.entry = max(entries[:MOST_ENTRIES], key=topology.count_from) if len(entries) > 1 else entries[0]
     message = f"Nothing leads to this node, and the workflow already starts at {topology.entry}."
     hint = "Connect it, or remove it."
-    return [Problem(node=node, message=message, hint=hint) for node in entries if node != topology.entry]
+    return [
+        WorkflowProblem(node=node, message=message, hint=hint) for node in entries if node != topology.entry
+    ]
 
 
-def _find_order(topology: Topology, workflow: Workflow) -> list[Problem]:
+def _find_order(topology: Topology, workflow: Workflow) -> list[WorkflowProblem]:
     """Sorts the nodes (Kahn's algorithm); what is left lies on a cycle or behind one."""
     waiting = {node: len(topology.preceding.get(node, ())) for node in workflow.nodes}
     ready = [node for node, count in waiting.items() if count == 0]
@@ -129,7 +135,7 @@ def _find_order(topology: Topology, workflow: Workflow) -> list[Problem]:
     return [_cycle_problem(topology, left)] if left else []
 
 
-def _cycle_problem(topology: Topology, left: set[str]) -> Problem:
+def _cycle_problem(topology: Topology, left: set[str]) -> WorkflowProblem:
     node = next(iter(sorted(left)))
     seen: dict[str, int] = {}
     while node not in seen:  # every node that is left has a predecessor that is left
@@ -139,7 +145,7 @@ def _cycle_problem(topology: Topology, left: set[str]) -> Problem:
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]
     shown = " → ".join([*cycle[:8], *(["…"] if len(cycle) > 8 else []), cycle[0]])
-    return Problem(
+    return WorkflowProblem(
         node=cycle[0],
         message=f"The edges form a cycle: {shown}.",
         hint="Repeat nodes with a Loop and its EndLoop.",

@@ -123,14 +123,13 @@ class HostCore:
     def _adopt(self, config: Config) -> tuple[str, ...]:
         """Store a configuration; returns the servers whose enabled tools changed."""
         config = self.config = _with_added(config, self.added)
-        entries = config.servers.values()
-        others = self.server_events.adopt(e for e in entries if self._is_wanted(e.name))
+        entries = list(config.servers.values())
+        if self.only is not None:
+            entries = [entry for entry in entries if entry.name in self.only or entry.name in self.added]
+        others = self.server_events.adopt(entries)
         for name in self.server_events.entries:
             self.registry.expect(name)
         return others
-
-    def _is_wanted(self, name: str) -> bool:
-        return self.only is None or name in self.only or name in self.added
 
 
 def _overlaid(config: Config, profiles: Profiles) -> Config:

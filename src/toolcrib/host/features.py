@@ -1,6 +1,6 @@
 """The features of a host: their services are opened on first use and closed with it.
 
-The host is only passed on, so its type is not named here: it imports this module.
+The host is only handed on to them, so its type is not named here: it imports this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolcrib.feature import features, find_feature
 class Features:
     """The services that features offer, by the name of the feature."""
 
-    def __init__(self, host: Any) -> None:
+    def __init__(self, host: object) -> None:
         self._host = host
         self._opened: dict[str, Any] = {}
 
@@ -42,7 +42,7 @@ class Features:
 
 
 @asynccontextmanager
-async def opened_with(host: Any) -> AsyncIterator[None]:
+async def opened_with(host: object) -> AsyncIterator[None]:
     """What features do while a host is open."""
     async with AsyncExitStack() as stack:
         for feature in features():
@@ -52,7 +52,7 @@ async def opened_with(host: Any) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def background(host: Any) -> AsyncIterator[None]:
+async def background(host: object) -> AsyncIterator[None]:
     """What features do in a host that keeps running."""
     async with AsyncExitStack() as stack:
         for feature in features():

@@ -18,21 +18,31 @@ MOST_TOKENS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelTrial:
+class ModelTried:
+    """A test of a model."""
+
     model: str
     answer: str
     ms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTrial(ModelTried):
+    """A test and its cost, which the user is not shown."""
+
     usage: Usage
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastTrial:
+class VendorTrial:
+    """The last test of a vendor since the host started."""
+
     at: datetime
     model: str
     ms: float | None = None
     """None if it did not answer."""
     refused: bool = False
-    """The key was rejected."""
+    """Whether the vendor rejected the key."""
     reason: str = ""
 
 
@@ -40,19 +50,19 @@ class Trials:
     """The last trial of each vendor since the host started."""
 
     def __init__(self) -> None:
-        self._last: dict[str, LastTrial] = {}
+        self._last: dict[str, VendorTrial] = {}
 
-    def of(self, vendor: str) -> LastTrial | None:
+    def of(self, vendor: str) -> VendorTrial | None:
         return self._last.get(vendor)
 
     def worked(self, vendor: str, trial: ModelTrial) -> None:
         now = datetime.now().astimezone()
-        self._last[vendor] = LastTrial(at=now, model=trial.model, ms=trial.ms)
+        self._last[vendor] = VendorTrial(at=now, model=trial.model, ms=trial.ms)
 
     def failed(self, vendor: str, model: str, error: ModelError) -> None:
         refused = isinstance(error, ModelKeyRefused)
         now = datetime.now().astimezone()
-        self._last[vendor] = LastTrial(at=now, model=model, refused=refused, reason=error.message)
+        self._last[vendor] = VendorTrial(at=now, model=model, refused=refused, reason=error.message)
 
     def forget_failures(self) -> None:
         """A key changed, so failed vendors may work now."""

@@ -25,9 +25,9 @@ from toolcrib.operations.results.approvals import (
 )
 from toolcrib.operations.results.models import ReplyTaken
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
-from toolcrib.operations.results.times import moment
 from toolcrib.schema.approvals import Lift, Scope
 from toolcrib.schema.deciders import decider
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
 

@@ -19,23 +19,24 @@ from toolcrib.chats.replay import StoredEntry, replay
 from toolcrib.chats.turn_json import turn_json
 from toolcrib.host import Host
 from toolcrib.host.chat_news import Told
-from toolcrib.operations.chat_entries import stored_entries
 from toolcrib.operations.operation import (
     LAZY,
     operation,
 )
 from toolcrib.operations.results.chats import (
     ChatExport,
+    ChatInfo,
     ChatList,
     ChatState,
     ChatSummary,
     ChatTools,
     ChatView,
+    ChatWhole,
     RunningTurn,
 )
-from toolcrib.operations.results.models import ChatClosed, ChatInfo, ChatWhole
-from toolcrib.operations.results.times import moment
+from toolcrib.operations.results.models import ChatClosed
 from toolcrib.operations.turns import default_project
+from toolcrib.schema.json_values import moment
 from toolcrib.store.chat_rows import ChatStanding
 from toolcrib.store.reading import beside_loop
 
@@ -105,7 +106,7 @@ async def chat_view(
     # What is told is taken before what is kept: a turn that ends in between is then shown twice by its
     # number, which the page notices, and never not at all.
     told = host.chats.news.of(found.id)
-    entries = _ended(await stored_entries(host, found.id), told)
+    entries = _ended(await host.chats.rows.read(found.id), told)
     turns = await beside_loop(entries, replay, entries, host.chats.words, len(host.tools()))
     wanted = [turn for turn in turns if before is None or turn.position < before]
     took = found.took()

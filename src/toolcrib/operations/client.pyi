@@ -1,34 +1,93 @@
 # Generated from the operations by `make generated`; do not edit.
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
-from toolcrib.features.accounts.results import AccountAdded, AccountProviderShown, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
-from toolcrib.features.clients.results import ClientChanged, ClientEntry, Exported, FoundSource, ImportPlan, KnownClient
-from toolcrib.features.workflows.results.plans import WorkflowDrafted, WorkflowPlanned
+from toolcrib.features.accounts.results import AccountAdded, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
+from toolcrib.features.clients.results import ClientChanged, ClientEntry, FoundSource, ImportSource
+from toolcrib.features.workflows.results.plans import WorkflowDoubt
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
-from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowChecked, WorkflowEdgeChecked, WorkflowExported, WorkflowImported, WorkflowRemoved, WorkflowReview, WorkflowShown, WorkflowSummary, WorkflowTemplate, WorkflowVersion
-from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, InstallStep, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
+from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowExported, WorkflowRemoved, WorkflowReview, WorkflowTemplate, WorkflowVersion
+from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
-from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatList, ChatSummary, ChatTools, ChatView, TurnStarted, TurnStopped
+from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatInfo, ChatList, ChatSummary, ChatTools, ChatView, ChatWhole, TurnStarted, TurnStopped
 from toolcrib.operations.results.database import DatabaseShown, DecisionsSigned, RefusedDecisions
 from toolcrib.operations.results.gateway import ProfileRemoved, ProfileShown, ViewUse
-from toolcrib.operations.results.health import Diagnosis
-from toolcrib.operations.results.installs import CatalogSearch, IncludedChoice, KeptVersion, RolledBack, ServerAdded, ServerInstalled, ServerUpdated, Uninstalled, VersionLook
-from toolcrib.operations.results.models import AnswerEvent, Answered, ChatClosed, ChatInfo, ChatWhole, ModelTried, Models, ReplyTaken
-from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts
+from toolcrib.operations.results.installs import IncludedChoice, InstalledVersion, KeptVersion, NewlyInstalled, Uninstalled, VersionLook
+from toolcrib.operations.results.models import AnswerCall, AnswerEvent, ChatClosed, ReplyTaken
+from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts, ServerSource
 from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
-from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, Policy, RuleRemoved, RuleShown, RuleSwitched
+from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, PolicyRule, RuleRemoved, RuleShown, RuleSwitched
 from toolcrib.operations.results.screens import ScreenShown, ScreenState
-from toolcrib.operations.results.servers import LogBatch, LogLine, LogLines, MasterSwitch, Server, ServerChecked, SignInPage, SignedInTo, SignedOutOf, Switched, Trial, TrialStep, TrustAnswer, WatchedConfig, WatchedRemoval, WatchedServer
+from toolcrib.operations.results.servers import Difference, HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, WatchedConfig, WatchedRemoval
 from toolcrib.operations.results.settings import SecretInfo, SecretRemoved, SecretStored, SettingSaved, SettingsShown
-from toolcrib.operations.results.setups import SetupForgotten, SetupShown
-from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSearch, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking
+from toolcrib.operations.results.setups import SetupForgotten
+from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking
+from toolcrib.schema.failures import Failure
+from typing_extensions import NotRequired, TypedDict
 from toolcrib.operations.runner import Runner
+
+AccountProviderShown = TypedDict("AccountProviderShown", {"provider": str, "title": str, "about": str, "services": list[str], "fields": list[AccountField], "sign_in": bool})
+AccountField = TypedDict("AccountField", {"key": str, "label": str, "help": str, "secret": bool, "required": bool, "default": str, "choices": Sequence[str]})
+ServerAdded = TypedDict("ServerAdded", {"name": str, "type": str, "enabled": bool, "entry": dict[str, Any], "remarks": list[str], "findings": list[str], "secrets": list[str], "server": Server | None})
+Server = TypedDict("Server", {"name": str, "type": str, "enabled": bool, "state": Literal["disabled", "starting", "ready", "degraded", "backoff", "failed", "needs-auth", "needs-config", "needs-trust"], "reason": str, "hint": str, "pid": int | None, "era": str | None, "version": str | None, "tools": int, "last_connected": str | None, "restarts": int, "retry_at": str | None, "junk_lines": int, "stale_tools": bool, "unresponsive": bool, "needs": str, "last_failure": str | None, "held": int, "checking": int, "calls": ServerCalls})
+ServerCalls = TypedDict("ServerCalls", {"total": int, "errors": int, "in_flight": int, "p50_ms": float | None, "p95_ms": float | None, "max_ms": float | None, "tools": list[ToolCalls]})
+ToolCalls = TypedDict("ToolCalls", {"name": str, "total": int, "errors": int, "in_flight": int, "p50_ms": float | None, "p95_ms": float | None, "max_ms": float | None})
+InstallProgress = TypedDict("InstallProgress", {"stage": Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "activate"], "detail": str, "done": int, "total": int})
+Answered = TypedDict("Answered", {"answer": str, "rounds": int, "calls": list[AnswerCall], "usage": AnswerUsage, "ending": Literal["answered", "budget", "cut", "refused", "filtered", "unknown", "stopped", "failed"], "model": str, "chat": str})
+AnswerUsage = TypedDict("AnswerUsage", {"input": int, "output": int, "cached": int, "requests": int, "written": int, "cost": float | None})
+KnownClient = TypedDict("KnownClient", {"client": str, "title": str, "file": str, "found": bool, "connected": bool | None, "names": Sequence[str], "problem": str})
+Switched = TypedDict("Switched", {"name": str, "enabled": bool, "server": Server | None})
+Diagnosis = TypedDict("Diagnosis", {"ok": bool, "checks": list[Finding]})
+Finding = TypedDict("Finding", {"name": str, "verdict": Literal["ok", "warning", "broken"], "detail": str, "hint": str})
+Exported = TypedDict("Exported", {"host": str, "title": str, "file": str, "document": str, "servers": list[ExportedServer], "left_out": dict[str, str], "changes": bool, "replaces": bool, "written": bool, "backup": str | None})
+ExportedServer = TypedDict("ExportedServer", {"name": str, "entry": dict[str, Any], "variables": list[ExportVariable], "notes": Sequence[str]})
+ExportVariable = TypedDict("ExportVariable", {"name": str, "secret": str})
+ImportPlan = TypedDict("ImportPlan", {"source": ImportSource, "servers": list[ImportPlanned], "refused": dict[str, str], "digest": str, "written": bool})
+ImportPlanned = TypedDict("ImportPlanned", {"name": str, "as": str, "standing": Literal["new", "same", "differs"], "action": Literal["add", "skip", "replace"], "entry": dict[str, Any], "secrets": list[str], "waiting": list[str], "questions": list[DraftQuestion], "notes": list[str], "remarks": list[str], "install": str})
+DraftQuestion = TypedDict("DraftQuestion", {"id": str, "text": str, "secret": bool, "default": str, "choices": Sequence[str], "required": bool, "multiple": bool})
+ServerInstalled = TypedDict("ServerInstalled", {"name": str, "type": str, "enabled": bool, "entry": dict[str, Any], "remarks": list[str], "findings": list[str], "secrets": list[str], "server": Server | None, "plan": InstallPlan, "installed": NewlyInstalled | None})
+InstallPlan = TypedDict("InstallPlan", {"digest": str, "reference": str, "package": str, "version": str, "integrity": str, "published": str | None, "place": str, "command": list[str], "fetches": list[str], "runtimes": list[str], "incomplete": bool, "copies": str, "scripts_refused": list[str], "scripts_allowed": list[str], "builds": list[str], "remarks": list[str], "questions": list[InstallQuestion], "free_bytes": int | None})
+InstallQuestion = TypedDict("InstallQuestion", {"key": str, "title": str, "description": str, "kind": Literal["string", "number", "boolean", "directory", "file"], "required": bool, "default": Any, "multiple": bool, "secret": bool, "choices": Sequence[str], "minimum": float | None, "maximum": float | None})
+SignedInTo = TypedDict("SignedInTo", {"name": str, "issuer": str, "scope": str | None, "expires_in": int | None, "renews": bool, "server": Server | None})
+ModelTried = TypedDict("ModelTried", {"model": str, "answer": str, "ms": float})
+Models = TypedDict("Models", {"model": str | None, "vendors": list[Vendor]})
+Vendor = TypedDict("Vendor", {"vendor": str, "title": str, "address": str, "keys": Sequence[str], "key": str | None, "place": Literal["environment", "secret"] | None, "ready": bool, "models": Sequence[str], "tried": VendorTrial | None})
+VendorTrial = TypedDict("VendorTrial", {"at": str, "model": str, "ms": float | None, "refused": bool, "reason": str})
+Policy = TypedDict("Policy", {"mode": Literal["always", "on_miss", "on_rule", "plan", "session", "off"], "modes": dict[str, Literal["always", "on_miss", "on_rule", "plan", "session", "off"]], "rules": list[PolicyRule], "built_in": list[str], "broken": list[BrokenRule]})
+BrokenRule = TypedDict("BrokenRule", {"id": str, "rule": str, "reason": str})
+RolledBack = TypedDict("RolledBack", {"name": str, "active": InstalledVersion, "before": InstalledVersion | None, "server": Server | None})
+ToolSearch = TypedDict("ToolSearch", {"query": str, "tools": list[ToolMatch], "searched": int, "note": str})
+ToolMatch = TypedDict("ToolMatch", {"name": str, "server": str | None, "description": str, "score": float, "kind": Literal["always on", "match", "just used"], "reasons": list[Reason]})
+Reason = TypedDict("Reason", {"field": str, "terms": Sequence[str], "score": float})
+CatalogSearch = TypedDict("CatalogSearch", {"query": str, "total": int, "servers": list[CatalogServer], "note": str})
+CatalogServer = TypedDict("CatalogServer", {"name": str, "title": str, "about": str, "origin": Literal["bundled", "official", "well-known", "registry"], "reference": str, "url": str, "args": list[str], "env": list[Variable], "version": str, "add": str, "bundled": bool, "setting": str, "needs_account": list[str], "needs_choice": bool})
+Variable = TypedDict("Variable", {"name": str, "about": str, "secret": bool, "required": bool})
+SetupShown = TypedDict("SetupShown", {"name": str, "kind": Literal["add", "trust", "test", "update"], "state": Literal["running", "ok", "failed", "stopped"], "installing": bool, "source": ServerSource | None, "began": str, "ended": str | None, "steps": list[SetupStep], "done": int, "total": int, "error": Failure | None, "review": list[str], "tools": int, "log": list[str]})
+SetupStep = TypedDict("SetupStep", {"key": Literal["resolve", "install", "start", "connect", "handshake", "list", "ready", "review"], "state": Literal["wait", "work", "done", "fail"], "detail": str, "ms": float | None, "began": str | None})
+StepResult = TypedDict("StepResult", {"name": Literal["resolve", "spawn", "connect", "handshake", "list", "ready"], "ok": bool, "ms": float, "detail": str, "hint": NotRequired[str]})
+Trial = TypedDict("Trial", {"ok": bool, "steps": list[StepResult], "review": list[str], "tools": int, "held": list[str], "error": NotRequired[Failure], "remedy": NotRequired[TrialRemedy]})
+TrialRemedy = TypedDict("TrialRemedy", {"reason": str, "option": Literal["also", "allow_scripts"], "values": Sequence[str], "command": str})
+TrustAnswer = TypedDict("TrustAnswer", {"servers": list[TrustShown]})
+TrustShown = TypedDict("TrustShown", {"name": str, "trusted": bool, "launch": dict[str, Any], "changed": dict[str, Difference], "remarks": list[str], "tools": list[HeldTool], "mark": str, "server": Server | None})
+ServerUpdated = TypedDict("ServerUpdated", {"name": str, "updated": bool, "before": InstalledVersion, "plan": InstallPlan | None, "installed": NewlyInstalled | None, "server": Server | None})
+@final
+class WatchedServer(TypedDict): server: Server
+WorkflowDrafted = TypedDict("WorkflowDrafted", {"workflow": Mapping[str, Any], "changes": WorkflowChanges, "doubts": list[WorkflowDoubt]})
+WorkflowChanges = TypedDict("WorkflowChanges", {"added": Sequence[str], "removed": Sequence[str], "changed": list[WorkflowNodeChange], "edges_added": list[WorkflowEdgeChange], "edges_removed": list[WorkflowEdgeChange], "inputs": Sequence[str], "outputs": Sequence[str], "other": Sequence[str]})
+WorkflowNodeChange = TypedDict("WorkflowNodeChange", {"node": str, "fields": Sequence[str]})
+WorkflowEdgeChange = TypedDict("WorkflowEdgeChange", {"source": str, "output": str, "target": str})
+WorkflowEdgeChecked = TypedDict("WorkflowEdgeChecked", {"problem": WorkflowProblem | None})
+WorkflowProblem = TypedDict("WorkflowProblem", {"node": str | None, "message": str, "hint": str, "warning": bool})
+WorkflowShown = TypedDict("WorkflowShown", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem]})
+WorkflowImported = TypedDict("WorkflowImported", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem], "imported": bool, "confirmed": bool, "does": list[str]})
+WorkflowSummary = TypedDict("WorkflowSummary", {"name": str, "description": str, "version": str, "changed": str, "nodes": int, "triggers": int, "tool": bool, "problems": list[WorkflowProblem]})
+WorkflowPlanned = TypedDict("WorkflowPlanned", {"workflow": Mapping[str, Any], "changes": WorkflowChanges, "doubts": list[WorkflowDoubt], "model": str, "requests": int, "offered": list[str], "input": int, "output": int})
+WorkflowChecked = TypedDict("WorkflowChecked", {"ok": bool, "problems": list[WorkflowProblem]})
 
 class Client:
     def __init__(self, runner: Runner) -> None: ...
@@ -45,7 +104,7 @@ class Client:
     async def account_sign_in_result(self, *, sign_in: str, wait: float = ...) -> AccountSignInResult: ...
     async def account_test(self, *, name: str) -> AccountTested: ...
     async def add(self, *, name: str, entry: dict[str, Any], secrets: dict[str, str] = ..., replace: bool = ..., probe: bool = ..., wait: float = ...) -> ServerAdded: ...
-    async def admit(self, *, text: str = ..., entry: dict[str, Any] | None = ..., reference: str = ..., args: Sequence[str] = ..., name: str = ..., answers: dict[str, str] = ..., as_is: bool = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., mark: str, plan: str = ..., on_event: Callable[[InstallStep], None] | None = ...) -> Admitted: ...
+    async def admit(self, *, text: str = ..., entry: dict[str, Any] | None = ..., reference: str = ..., args: Sequence[str] = ..., name: str = ..., answers: dict[str, str] = ..., as_is: bool = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., mark: str, plan: str = ..., on_event: Callable[[InstallProgress], None] | None = ...) -> Admitted: ...
     async def approval_answer(self, *, id: str, allow: bool, scope: Literal["once", "chat", "project", "always"] = ..., message: str = ..., any_arguments: bool = ..., lift: Literal["tool", "turn", "session"] | bool | None = ...) -> ApprovalAnswered: ...
     async def approvals(self) -> list[ApprovalQuestion]: ...
     async def ask(self, *, text: str = ..., resume: bool = ..., model: str | None = ..., chat: str | None = ..., images: Sequence[Mapping[str, Any]] = ..., max_rounds: int | None = ..., effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = ..., person: bool = ..., mode: Literal["always", "on_miss", "on_rule", "plan", "session", "off"] | None = ..., project: str = ..., keep: bool = ..., environ: dict[str, str] = ..., wait: float = ..., on_event: Callable[[AnswerEvent], None] | None = ...) -> Answered: ...
@@ -95,7 +154,7 @@ class Client:
     async def import_found(self, *, folder: str = ...) -> list[FoundSource]: ...
     async def import_plan(self, *, file: str, host: str | None = ..., table: list[str] | None = ..., workspace: str | None = ..., text: str | None = ..., only: list[str] = ..., choices: dict[str, Mapping[str, Any]] = ..., otherwise: Literal["skip", "rename", "replace"] = ..., answers: dict[str, str] = ...) -> ImportPlan: ...
     async def included_choices(self, *, name: str) -> list[IncludedChoice]: ...
-    async def install(self, *, name: str = ..., reference: str = ..., args: Sequence[str] = ..., env: dict[str, str] = ..., secrets: dict[str, str] = ..., answers: dict[str, Any] = ..., extra: dict[str, Any] = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., also: Sequence[str] = ..., program: str | None = ..., python: str | None = ..., offline: bool = ..., replace: bool = ..., dry_run: bool = ..., fetch_runtime: bool = ..., agreed: str | None = ..., wait: float = ..., on_event: Callable[[InstallStep], None] | None = ...) -> ServerInstalled: ...
+    async def install(self, *, name: str = ..., reference: str = ..., args: Sequence[str] = ..., env: dict[str, str] = ..., secrets: dict[str, str] = ..., answers: dict[str, Any] = ..., extra: dict[str, Any] = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., also: Sequence[str] = ..., program: str | None = ..., python: str | None = ..., offline: bool = ..., replace: bool = ..., dry_run: bool = ..., fetch_runtime: bool = ..., agreed: str | None = ..., wait: float = ..., on_event: Callable[[InstallProgress], None] | None = ...) -> ServerInstalled: ...
     async def launch(self, *, name: str) -> LaunchShown: ...
     async def login(self, *, name: str, hosts: dict[str, str] = ..., patience: float = ..., wait: float = ..., on_event: Callable[[SignInPage], None] | None = ...) -> SignedInTo: ...
     async def logout(self, *, name: str) -> SignedOutOf: ...
@@ -121,7 +180,7 @@ class Client:
     async def profile_list(self) -> list[ProfileShown]: ...
     async def profile_remove(self, *, name: str) -> ProfileRemoved: ...
     async def profile_token(self, *, name: str = ..., token_hash: str = ..., tail: str = ...) -> ProfileShown: ...
-    async def propose(self, *, text: str = ..., entry: dict[str, Any] | None = ..., reference: str = ..., args: Sequence[str] = ..., name: str = ..., answers: dict[str, str] = ..., as_is: bool = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., on_event: Callable[[InstallStep], None] | None = ...) -> Proposed: ...
+    async def propose(self, *, text: str = ..., entry: dict[str, Any] | None = ..., reference: str = ..., args: Sequence[str] = ..., name: str = ..., answers: dict[str, str] = ..., as_is: bool = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., on_event: Callable[[InstallProgress], None] | None = ...) -> Proposed: ...
     async def question_show(self, *, id: str) -> CallQuestion: ...
     async def rank(self, *, query: str = ..., limit: int = ...) -> Ranking: ...
     async def recognise(self, *, text: str, as_is: bool = ...) -> Recognised: ...
@@ -150,14 +209,14 @@ class Client:
     async def setups(self) -> list[SetupShown]: ...
     async def start(self, *, name: str) -> Server: ...
     async def stop(self, *, name: str) -> Server: ...
-    async def test(self, *, name: str, on_event: Callable[[TrialStep], None] | None = ...) -> Trial: ...
+    async def test(self, *, name: str, on_event: Callable[[StepResult], None] | None = ...) -> Trial: ...
     async def tool_set(self, *, name: str, enabled: bool | None = ..., always_on: bool | None = ..., timeout: float | None = ...) -> ToolSet: ...
     async def tool_show(self, *, name: str) -> ToolDetails: ...
     async def tools(self, *, server: str | None = ..., disabled: bool = ..., wait: float = ..., limit: int = ..., after: str = ...) -> list[ToolInfo]: ...
     async def trust(self, *, names: list[str] = ..., agree: dict[str, str] = ...) -> TrustAnswer: ...
     async def try_tool(self, *, tool: str, arguments: dict[str, Any] = ..., timeout: float | None = ..., project: str = ..., on_event: Callable[[CallProgress | TryAsking | TryServerAsking | TryAnswered], None] | None = ...) -> Tried: ...
     async def uninstall(self, *, name: str, dry_run: bool = ...) -> Uninstalled: ...
-    async def update(self, *, name: str, to: str | None = ..., reference: str | None = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., offline: bool = ..., dry_run: bool = ..., fetch_runtime: bool = ..., agreed: str | None = ..., on_event: Callable[[InstallStep], None] | None = ...) -> ServerUpdated: ...
+    async def update(self, *, name: str, to: str | None = ..., reference: str | None = ..., allow_scripts: Sequence[str] = ..., allow_build: Sequence[str] = ..., offline: bool = ..., dry_run: bool = ..., fetch_runtime: bool = ..., agreed: str | None = ..., on_event: Callable[[InstallProgress], None] | None = ...) -> ServerUpdated: ...
     async def versions(self, *, name: str) -> list[KeptVersion]: ...
     async def view_use(self) -> list[ViewUse]: ...
     async def waiting(self) -> Waiting: ...

@@ -36,10 +36,10 @@ from toolcrib.operations.overview import forget_note
 from toolcrib.operations.proposals import find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored
 from toolcrib.operations.results.installs import ServerAdded
-from toolcrib.operations.results.servers import Server, server_json
-from toolcrib.operations.results.times import moment
+from toolcrib.operations.results.servers import Server, server_shown
 from toolcrib.operations.servers import settled
 from toolcrib.operations.settings import secrets_of, used_by
+from toolcrib.schema.json_values import moment
 from toolcrib.servers.connector import find_transport
 
 KEPT_FOLDERS = "kept_folders"
@@ -116,8 +116,8 @@ async def _status(host: Host, params: AddParams) -> Server | None:
     if params.name not in host.servers:
         return None
     if params.wait:
-        return server_json(await settled(host, params.name, params.wait), host)
-    return server_json(host.servers.status(params.name), host)
+        return server_shown(await settled(host, params.name, params.wait), host)
+    return server_shown(host.servers.status(params.name), host)
 
 
 @operation(page=True)

@@ -27,7 +27,7 @@ from toolcrib.operations.results.gateway import (
     ViewUse,
     profile_json,
 )
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection
 

@@ -6,19 +6,22 @@ import importlib
 import json
 import pkgutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict
 
 from toolcrib.feature import FEATURES, Feature, features
 from toolcrib.operations.command import Column, Command, Parameter
-from toolcrib.operations.operation import Operation
+from toolcrib.operations.operation import Operation, holds_dataclass
+from toolcrib.schema.json_values import omitted_fields
 
 FOLDER = Path(__file__).parent
 _NOTICE = "Generated from the operations by `make generated`; do not edit."
@@ -151,18 +154,21 @@ def _literal(value: object) -> str:
 
 
 def client_stub() -> str:
-    """`client.pyi`: the types of the client's methods."""
+    """`client.pyi`: the types of the client's methods, and the objects that dataclasses arrive as."""
     imports: dict[str, set[str]] = {}
-    methods = [_method(operation, imports) for _, operation in declared().values()]
+    objects = _Objects(imports)
+    methods = [_method(operation, imports, objects) for _, operation in declared().values()]
     lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(imports.items())]
     head = [
         f"# {_NOTICE}",
         "from collections.abc import Callable, Mapping, Sequence",
         "from pathlib import Path",
-        "from typing import Any, Literal",
+        "from typing import Any, Literal, final",
         "",
         *lines,
         "from toolcrib.operations.runner import Runner",
+        "",
+        *objects.declared.values(),
         "",
         "class Client:",
         "    def __init__(self, runner: Runner) -> None: ...",
@@ -174,14 +180,65 @@ def client_stub() -> str:
     return "\n".join([*head, *methods]) + "\n"
 
 
-def _method(operation: Operation[..., Any], imports: dict[str, set[str]]) -> str:
+class _Objects:
+    """Types of results for the stub: what is or contains a dataclass is declared as a TypedDict."""
+
+    def __init__(self, imports: dict[str, set[str]]) -> None:
+        self.declared: dict[str, str] = {}
+        self._known: dict[str, Any] = {}
+        self._imports = imports
+
+    def type(self, hint: Any) -> str:
+        if not holds_dataclass(hint):
+            return _type(hint, self._imports)
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin in (Union, UnionType):
+            return " | ".join(dict.fromkeys(map(self.type, arguments)))
+        if origin in (list, tuple, Sequence):
+            return f"list[{self.type(arguments[0])}]"
+        if origin is NotRequired:
+            self._imports.setdefault("typing_extensions", set()).add("NotRequired")
+            return f"NotRequired[{self.type(arguments[0])}]"
+        if origin is not None:
+            return f"dict[str, {self.type(arguments[-1])}]"
+        return self._object(hint)
+
+    def _object(self, hint: Any) -> str:
+        name: str = hint.__name__
+        if self._known.setdefault(name, hint) is not hint:
+            raise TypeError(f"Two results are named {name}.")
+        if name not in self.declared:
+            self.declared[name] = ""
+            self._imports.setdefault("typing_extensions", set()).add("TypedDict")
+            hints = get_type_hints(hint, include_extras=True)
+            omitted = () if is_typeddict(hint) else omitted_fields(hint)
+            hints |= {key: NotRequired[hints[key]] for key in omitted}
+            keys = {key: self.type(inner) for key, inner in hints.items()}
+            self.declared[name] = _final_class(name, keys) if _is_final(hint) else _typed_dict(name, keys)
+        return name
+
+
+def _is_final(hint: Any) -> bool:
+    return getattr(hint, "__final__", False)
+
+
+def _typed_dict(name: str, keys: dict[str, str]) -> str:
+    items = ", ".join(f'"{key}": {kind}' for key, kind in keys.items())
+    return f'{name} = TypedDict("{name}", {{{items}}})'
+
+
+def _final_class(name: str, keys: dict[str, str]) -> str:
+    return f"@final\nclass {name}(TypedDict): {'; '.join(f'{key}: {kind}' for key, kind in keys.items())}"
+
+
+def _method(operation: Operation[..., Any], imports: dict[str, set[str]], objects: _Objects) -> str:
     parameters = [
         f"{name}: {_type(field.annotation, imports)}{'' if field.is_required() else ' = ...'}"
         for name, field in operation.params.model_fields.items()
     ]
     if operation.event is not None:
-        parameters.append(f"on_event: Callable[[{_type(operation.event, imports)}], None] | None = ...")
-    result = _type(operation.hints["return"], imports)
+        parameters.append(f"on_event: Callable[[{objects.type(operation.event)}], None] | None = ...")
+    result = objects.type(operation.hints["return"])
     given = f"*, {', '.join(parameters)}" if parameters else ""
     return f"    async def {operation.name}(self{', ' if given else ''}{given}) -> {result}: ..."
 
@@ -201,6 +258,8 @@ def _type(hint: Any, imports: dict[str, set[str]]) -> str:
         return " | ".join(dict.fromkeys(_type(argument, imports) for argument in arguments))
     if origin is tuple and arguments[-1:] == (...,):
         return f"Sequence[{_type(arguments[0], imports)}]"
+    if origin is NotRequired:
+        imports.setdefault("typing_extensions", set()).add("NotRequired")
     if origin is not None:
         return f"{origin.__name__}[{', '.join(_type(argument, imports) for argument in arguments)}]"
     return _named(hint, imports)
@@ -217,6 +276,8 @@ def _named(hint: Any, imports: dict[str, set[str]]) -> str:
         raise TypeError(f"The stub cannot name {hint!r}.")
     if issubclass(hint, BaseModel):
         return "Mapping[str, Any]"
+    if issubclass(hint, Enum):
+        return f"Literal[{', '.join(_quoted(member.value) for member in hint)}]"
     if hint.__module__ != "builtins":
         imports.setdefault(hint.__module__, set()).add(hint.__name__)
     return hint.__name__

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol, cast
 
@@ -22,7 +22,6 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.results.health import Checkup, Diagnosis
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.system_failures import explained
 
@@ -101,10 +100,7 @@ def _judge(status: ServerStatus) -> Finding:
 
 
 def _report(findings: list[Finding]) -> Diagnosis:
-    return {
-        "ok": all(finding.verdict != "broken" for finding in findings),
-        "checks": [cast("Checkup", finding.as_json()) for finding in findings],
-    }
+    return Diagnosis(ok=all(finding.verdict != "broken" for finding in findings), checks=findings)
 
 
 Verdict = Literal["ok", "warning", "broken"]
@@ -119,8 +115,13 @@ class Finding:
     detail: str
     hint: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """All checks; `ok` is false if anything is broken."""
+
+    ok: bool
+    checks: list[Finding]
 
 
 @dataclass(frozen=True, kw_only=True)

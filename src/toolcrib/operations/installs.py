@@ -22,7 +22,6 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.results.additions import InstallStep
 from toolcrib.operations.results.installs import (
     CatalogSearch,
     CatalogServer,
@@ -30,13 +29,12 @@ from toolcrib.operations.results.installs import (
     InstalledVersion,
     InstallPlan,
     NewlyInstalled,
-    PlanQuestion,
     ServerAdded,
     ServerInstalled,
 )
 from toolcrib.operations.results.servers import Server
-from toolcrib.operations.results.times import moment
 from toolcrib.operations.servers import settled, status_json
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installers.engine.contract import InstallProgress
 from toolcrib.servers.installers.engine.installations import Installations, Installed
@@ -75,7 +73,9 @@ class InstallParams(OperationParams):
 
 
 @operation(page=True)
-async def install(host: Host, invocation: Invocation[InstallStep], params: InstallParams) -> ServerInstalled:
+async def install(
+    host: Host, invocation: Invocation[InstallProgress], params: InstallParams
+) -> ServerInstalled:
     """Plan an installation, or install as planned and add the server to the config file.
 
     Emits each step.
@@ -84,11 +84,7 @@ async def install(host: Host, invocation: Invocation[InstallStep], params: Insta
     again = not params.reference
     _check_name(host, name, params, again=again)
     installations = installations_of(host)
-    async with relay(invocation.emit) as put:
-
-        def on_step(step: InstallProgress) -> None:
-            put(step.as_json())
-
+    async with relay(invocation.emit) as on_step:
         plan = await _plan(host, installations, name, params, on_step)
         if params.dry_run:
             entry = _again(host, name, plan).entry if again else plan.entry
@@ -297,7 +293,7 @@ def plan_json(plan: Plan) -> InstallPlan:
         "scripts_allowed": list(plan.scripts_allowed),
         "builds": list(plan.builds),
         "remarks": list(plan.remarks),
-        "questions": [cast("PlanQuestion", question.model_dump(mode="json")) for question in plan.questions],
+        "questions": list(plan.questions),
         "free_bytes": _free(Path(plan.place)),
     }
 

@@ -51,7 +51,7 @@ class LocalRunner:
         except ConfigError as error:
             if found.without_config is None:
                 raise
-            return await found.without_config(self._paths, checked, error)
+            return found.result_json(await found.without_config(self._paths, checked, error))
         return await found.run(host, checked, Invocation(emit=emit))
 
     async def _host(self, needs: Needs) -> Host:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import Field
 
 from toolcrib.errors import ModelError, NoModel
 from toolcrib.host import Host
 from toolcrib.llm.models import read_name
-from toolcrib.llm.trial import try_model
+from toolcrib.llm.trial import ModelTried, try_model
 from toolcrib.llm.vendors import survey
 from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.calls import ModelRequest, ModelRequests
-from toolcrib.operations.results.chats import models_json
-from toolcrib.operations.results.models import Models, ModelTried
-from toolcrib.operations.results.times import moment
+from toolcrib.operations.results.models import Models, Vendor
+from toolcrib.schema.json_values import moment
 from toolcrib.store.turn_usage import TurnTaken, sums, turns
 
 
@@ -29,7 +28,10 @@ async def models(host: Host) -> Models:
         chosen = host.chats.models.choose()
     except NoModel:
         chosen = None
-    return cast("Models", models_json(chosen, await survey(host.chats.models), host.chats.models.trials))
+    trials = host.chats.models.trials
+    offers = await survey(host.chats.models)
+    vendors = [Vendor(**vars(offer), tried=trials.of(offer.vendor)) for offer in offers]
+    return {"model": chosen, "vendors": vendors}
 
 
 @operation(page=True)
@@ -58,7 +60,7 @@ async def model_try(
         if models is not host.chats.models:
             await models.close()
     host.chats.models.trials.worked(vendor, tried)
-    return {"model": tried.model, "answer": tried.answer, "ms": tried.ms}
+    return ModelTried(model=tried.model, answer=tried.answer, ms=tried.ms)
 
 
 DAYS = 30

@@ -2,20 +2,23 @@
 
 The function's first parameter is the host. A parameter of type `Invocation` receives the caller and the
 listener. All others are the operation's parameters; an operation with many may take one `OperationParams`.
+Its result and its events may be or contain dataclasses; its callers get JSON values.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from typing_extensions import is_typeddict
 
 from toolcrib.errors import UsageError
 from toolcrib.operations.command import Command
+from toolcrib.schema.json_values import to_json
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,12 +137,30 @@ class Operation(Generic[P, R]):
             raise UsageError(f"{where}: {first['msg']}.") from None
 
     async def run(self, host: Any, params: BaseModel, invocation: Invocation[Any]) -> Any:
-        """Run the function with validated parameters."""
+        """Run the function with validated parameters; its result and its events become JSON values."""
         values: dict[str, Any] = {"params": params} if self._takes_model else dict(params)
         if self._invocation:
-            values[self._invocation] = invocation
+            values[self._invocation] = self._with_json_events(invocation)
         run: Callable[..., Awaitable[Any]] = self.function
-        return await run(host, **values)
+        return self.result_json(await run(host, **values))
+
+    def result_json(self, result: Any) -> Any:
+        """The result as a JSON value; unchanged if its type has no dataclass."""
+        return to_json(result) if self._result_holds_dataclass else result
+
+    def _with_json_events(self, invocation: Invocation[Any]) -> Invocation[Any]:
+        if not self._event_holds_dataclass:
+            return invocation
+        emit = invocation.emit
+        return replace(invocation, emit=lambda event: emit(to_json(event)))
+
+    @cached_property
+    def _result_holds_dataclass(self) -> bool:
+        return holds_dataclass(self.hints["return"])
+
+    @cached_property
+    def _event_holds_dataclass(self) -> bool:
+        return holds_dataclass(self.event)
 
     @cached_property
     def _invocation(self) -> str:
@@ -156,6 +177,16 @@ class Operation(Generic[P, R]):
     def _takes_model(self) -> bool:
         names = [name for name, _ in self._own]
         return names == ["params"]
+
+
+def holds_dataclass(hint: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether a type is or contains a dataclass; `seen` are the types around it."""
+    if is_dataclass(hint):
+        return True
+    if hint in seen:
+        return False
+    parts = get_type_hints(hint).values() if is_typeddict(hint) else get_args(hint)
+    return any(holds_dataclass(part, (*seen, hint)) for part in parts)
 
 
 def operation(

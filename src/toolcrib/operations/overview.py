@@ -37,8 +37,8 @@ from toolcrib.operations.results.overview import (
     SourceKind,
     Today,
 )
-from toolcrib.operations.results.times import moment
 from toolcrib.operations.settings import missing_from
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.transport import traits_of

@@ -9,7 +9,7 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 
 
 @operation(page=True, needs=RUNNING)

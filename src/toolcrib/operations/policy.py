@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,7 +20,6 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.policy import (
-    BrokenRule,
     Explanation,
     Policy,
     PolicyRule,
@@ -45,7 +43,7 @@ async def policy_list(host: Host) -> Policy:
         "modes": dict(gate.modes),
         "rules": await shown_rules(host),
         "built_in": list(plugins.names(RULES)),
-        "broken": [cast("BrokenRule", asdict(rule)) for rule in gate.rules.broken()],
+        "broken": list(gate.rules.broken()),
     }
 
 

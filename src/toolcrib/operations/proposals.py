@@ -40,11 +40,11 @@ from toolcrib.operations.pastes import (
     plan_needs,
     single,
 )
-from toolcrib.operations.results.additions import Admitted, InstallStep, Needed, Proposed
+from toolcrib.operations.results.additions import Admitted, Needed, Proposed
 from toolcrib.operations.trust import launch_shown, mark_of
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import find_transport
-from toolcrib.servers.installers.engine.contract import Progress, no_progress
+from toolcrib.servers.installers.engine.contract import InstallProgress, Progress, no_progress
 from toolcrib.servers.installers.engine.plan import Options, Plan, fill
 from toolcrib.servers.transport import probed_types
 from toolcrib.servers.trial import try_server
@@ -66,16 +66,14 @@ class ProposeParams(OperationParams):
 
 
 @operation(page=True)
-async def propose(host: Host, invocation: Invocation[InstallStep], params: ProposeParams) -> Proposed:
+async def propose(host: Host, invocation: Invocation[InstallProgress], params: ProposeParams) -> Proposed:
     """Show what adding a server would run, download and write; nothing is written.
 
     `launch` is null while values are missing.
     """
     began = time.perf_counter()
     async with relay(invocation.emit) as put:
-        found = await make_proposal(
-            host, params, from_page=invocation.from_page, progress=lambda step: put(step.as_json())
-        )
+        found = await make_proposal(host, params, from_page=invocation.from_page, progress=put)
     plan = found.plan
     return {
         "name": found.name,
@@ -99,7 +97,7 @@ class AdmitParams(ProposeParams):
 
 
 @operation(page=True)
-async def admit(host: Host, invocation: Invocation[InstallStep], params: AdmitParams) -> Admitted:
+async def admit(host: Host, invocation: Invocation[InstallProgress], params: AdmitParams) -> Admitted:
     """Add a server as proposed; it still needs trust.
 
     Installs it, writes the entry, and emits each step of the installation.
@@ -111,7 +109,7 @@ async def admit(host: Host, invocation: Invocation[InstallStep], params: AdmitPa
     if mark_of(launch_of(proposal.entry.raw)) != params.mark:
         raise UsageError(f"{proposal.name} has changed since it was shown.", hint="Check the plan again.")
     async with relay(invocation.emit) as put:
-        packages = await _install(host, proposal, lambda step: put(step.as_json()))
+        packages = await _install(host, proposal, put)
     for name, value in proposal.secrets.items():
         await asyncio.to_thread(host.core.secrets.set, name, value)
     await asyncio.to_thread(host.core.config_store.add_server, proposal.name, proposal.entry.raw)

@@ -84,10 +84,7 @@ def _pick_json(pick: Pick) -> ToolMatch:
         "description": pick.tool.definition.description,
         "score": pick.score,
         "kind": pick.kind,
-        "reasons": [
-            {"field": reason.field, "terms": list(reason.terms), "score": reason.score}
-            for reason in pick.reasons
-        ],
+        "reasons": list(pick.reasons),
     }
 
 

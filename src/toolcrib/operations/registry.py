@@ -21,7 +21,9 @@ OPERATIONS = "toolcrib.operations"
 def find_operation(name: str) -> Operation[..., Any]:
     """Raises `NotFound`, or `FeatureMissing` if it belongs to a feature that is not installed."""
     subject = SUBJECTS.get(name)
-    for module in [_imported(subject)] if subject else _other_modules():
+    if subject and not _is_installed(subject):
+        raise missing(feature_of(subject))
+    for module in [importlib.import_module(subject)] if subject else _other_modules():
         found = getattr(module, name, None)
         if isinstance(found, Operation):
             return found
@@ -48,12 +50,6 @@ def operations_of(module: Any) -> list[str]:
 async def perform(host: Any, name: str, params: object, invocation: Invocation[Any]) -> Any:
     operation = find_operation(name)
     return await operation.run(host, operation.read(params), invocation)
-
-
-def _imported(module: str) -> Any:
-    if not _is_installed(module):
-        raise missing(feature_of(module))
-    return importlib.import_module(module)
 
 
 def _is_installed(module: str) -> bool:

@@ -35,11 +35,11 @@ from toolcrib.operations.results.servers import (
     ServerChecked,
     Switched,
     Watched,
-    server_json,
+    server_shown,
 )
-from toolcrib.operations.results.times import moment
 from toolcrib.schema.events import ConfigChanged, ServerChanged, ServerRemoved
 from toolcrib.schema.events import Event as HostEvent
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.store.columns import from_stored, to_stored
@@ -58,7 +58,7 @@ async def servers(host: Host, *, wait: Seconds = 0.0) -> list[Server]:
             await host.servers.settle()
     except TimeoutError:
         pass
-    return [server_json(status, host) for status in host.servers.statuses()]
+    return [server_shown(status, host) for status in host.servers.statuses()]
 
 
 def _server_facts_needs(params: Any, configured: Configured) -> Needs:
@@ -108,7 +108,7 @@ async def watch(host: Host, invocation: Invocation[Watched]) -> None:
     """
     with host.events.subscribe() as events:
         for status in host.servers.statuses():
-            await invocation.emit({"server": server_json(status, host)})
+            await invocation.emit({"server": server_shown(status, host)})
         async for event in events:
             shown = _shown(host, event)
             if shown is not None:
@@ -117,7 +117,7 @@ async def watch(host: Host, invocation: Invocation[Watched]) -> None:
 
 def _shown(host: Host, event: HostEvent) -> Watched | None:
     if isinstance(event, ServerChanged):
-        return {"server": server_json(event.status, host)}
+        return {"server": server_shown(event.status, host)}
     if isinstance(event, ServerRemoved):
         return {"removed": event.name}
     if isinstance(event, ConfigChanged) and event.error is not None:
@@ -161,7 +161,7 @@ async def stop(host: Host, name: str) -> Server:
     """
     check_server(host, name)
     await host.servers[name].stop()
-    return server_json(host.servers.status(name), host)
+    return server_shown(host.servers.status(name), host)
 
 
 @operation(page=True, needs=RUNNING, command=_server_command("Restart NAME in the running host."))
@@ -287,7 +287,7 @@ def status_json(host: Host, name: str) -> Server | None:
     """The status of a server; None if this host does not run it."""
     if name not in host.servers:
         return None
-    return server_json(host.servers.status(name), host)
+    return server_shown(host.servers.status(name), host)
 
 
 async def settled(host: Host, name: str, within: float | None = None) -> ServerStatus:
@@ -304,7 +304,7 @@ async def started(host: Host, name: str) -> Server:
     """The status after a start; raises `ServerNotReady` with the reason if it failed."""
     status = await settled(host, name)
     if status.state in (ServerState.READY, ServerState.DEGRADED, ServerState.STARTING):
-        return server_json(status, host)
+        return server_shown(status, host)
     raise not_up(status)
 
 

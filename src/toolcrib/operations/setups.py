@@ -23,8 +23,6 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.proposals import AdmitParams, admit
-from toolcrib.operations.results.additions import InstallStep
-from toolcrib.operations.results.servers import TrialStep
 from toolcrib.operations.results.setups import SetupForgotten, SetupShown, setup_json
 from toolcrib.operations.trials import test
 from toolcrib.operations.trust import launch_shown, trust
@@ -32,8 +30,10 @@ from toolcrib.operations.updates import UpdateParams
 from toolcrib.operations.updates import update as update_server
 from toolcrib.schema import failures
 from toolcrib.schema.setups import SetupKind, SetupStatus, SetupStep, StepKey
+from toolcrib.servers.installers.engine.contract import InstallProgress
 from toolcrib.servers.installers.engine.files import folder_size
 from toolcrib.servers.transport import traits_of
+from toolcrib.servers.trial import StepResult
 
 
 @operation(page=True, needs=RUNNING)
@@ -226,32 +226,32 @@ class _SetupEvents:
         self._setup = setup
 
     async def __call__(self, event: Any) -> None:
-        if "stage" in event:
+        if isinstance(event, InstallProgress):
             self._install(event)
         else:
             self._try(event)
 
-    def _install(self, step: InstallStep) -> None:
+    def _install(self, step: InstallProgress) -> None:
         """Show the count, or the detail of a step without one; the last count stays visible."""
         setup = self._setup
-        if step["total"]:
-            setup.change(soon=True, done=step["done"], total=step["total"])
-            setup.step("install", soon=True, detail=f"{step['done']} of {_packages(step['total'])}")
+        if step.total:
+            setup.change(soon=True, done=step.done, total=step.total)
+            setup.step("install", soon=True, detail=f"{step.done} of {_packages(step.total)}")
         else:
-            setup.step("install", soon=True, detail=step["detail"])
+            setup.step("install", soon=True, detail=step.detail)
 
-    def _try(self, step: TrialStep) -> None:
+    def _try(self, step: StepResult) -> None:
         setup = self._setup
-        key = cast("StepKey", _STEP_KEYS.get(step["name"], step["name"]))
+        key = cast("StepKey", _STEP_KEYS.get(step.name, step.name))
         if key == "ready":  # which only some servers have
             *before, review = setup.status.steps
             setup.change(soon=True, steps=(*before, SetupStep(key=key), SetupStep(key=review.key)))
         known = next((known for known in setup.status.steps if known.key == key), None)
         # Finding the package was measured before; a successful `resolve` must not replace it.
-        if known is not None and (known.state != "done" or not step["ok"]):
-            state = "done" if step["ok"] else "fail"
-            setup.step(key, state=state, detail=step["detail"], ms=step["ms"])
-        if step["ok"] and not any(other.state == "work" for other in setup.status.steps):
+        if known is not None and (known.state != "done" or not step.ok):
+            state = "done" if step.ok else "fail"
+            setup.step(key, state=state, detail=step.detail, ms=step.ms)
+        if step.ok and not any(other.state == "work" for other in setup.status.steps):
             setup.next()
 
 

@@ -17,7 +17,7 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.results.servers import Server, SignedInTo, SignedOutOf, SignInPage, server_json
+from toolcrib.operations.results.servers import Server, SignedInTo, SignedOutOf, SignInPage, server_shown
 from toolcrib.operations.servers import settled
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import find_transport, parse_spec
@@ -82,7 +82,7 @@ async def _restarted(host: Host, params: LoginParams) -> Server | None:
     status = (
         await settled(host, params.name, params.wait) if params.wait else host.servers.status(params.name)
     )
-    return server_json(status, host)
+    return server_shown(status, host)
 
 
 def _read(host: Host, entry: ServerEntry) -> tuple[RemoteSpec, OAuthClient]:

@@ -28,7 +28,6 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.results.times import moment
 from toolcrib.operations.results.tools import (
     PAGE,
     NearWord,
@@ -43,6 +42,7 @@ from toolcrib.operations.results.tools import (
     shelf_tool,
     tool_json,
 )
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState
 from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import CallFilter, count

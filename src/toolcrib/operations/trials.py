@@ -18,7 +18,7 @@ from toolcrib.operations.operation import (
     Invocation,
     operation,
 )
-from toolcrib.operations.results.servers import Trial, TrialRemedy, TrialStep, step_json
+from toolcrib.operations.results.servers import Trial, TrialRemedy
 from toolcrib.schema import failures
 from toolcrib.servers.installers.engine.remedies import find_remedy
 from toolcrib.servers.trial import StepResult
@@ -27,7 +27,7 @@ from toolcrib.tools.review import WARNING
 
 
 @operation(page=True)
-async def test(host: Host, invocation: Invocation[TrialStep], name: str) -> Trial:
+async def test(host: Host, invocation: Invocation[StepResult], name: str) -> Trial:
     """Test a server: start a second instance step by step and review its tools.
 
     Emits each step.
@@ -36,9 +36,8 @@ async def test(host: Host, invocation: Invocation[TrialStep], name: str) -> Tria
     if name in host.config.broken:
         return await _broken(host.config.broken[name], invocation.emit)
     async with relay(invocation.emit) as put:
-        trial, review = await host.try_server(name, lambda step: put(step_json(step)))
-    steps = [step_json(step) for step in trial.steps]
-    outcome = _outcome(trial.error, steps, review, len(trial.definitions))
+        trial, review = await host.try_server(name, put)
+    outcome = _outcome(trial.error, trial.steps, review, len(trial.definitions))
     outcome["held"] = await asyncio.to_thread(_held, host, name, trial.definitions, review)
     remedy = await asyncio.to_thread(_remedy, host, name, trial.error) if trial.error else None
     return {**outcome, "remedy": remedy} if remedy else outcome
@@ -66,22 +65,17 @@ def _remedy(host: Host, name: str, error: ToolcribError) -> TrialRemedy | None:
     found = find_remedy(place.version_folder(record.id), record.options, error.message)
     if found is None:
         return None
-    return {
-        "reason": found.reason,
-        "option": found.option,
-        "values": list(found.values),
-        "command": shlex.join(["toolcrib", "install", name, *found.words]),
-    }
+    return TrialRemedy(**vars(found), command=shlex.join(["toolcrib", "install", name, *found.words]))
 
 
 async def _broken(error: ConfigError, emit: Emit) -> Trial:
     """An entry that cannot be read fails at the first step, like one that cannot be resolved."""
-    step = step_json(StepResult(name="resolve", ok=False, ms=0.0, detail=error.message, hint=error.hint))
+    step = StepResult(name="resolve", ok=False, ms=0.0, detail=error.message, hint=error.hint)
     await emit(step)
     return _outcome(error, [step], [], 0)
 
 
-def _outcome(error: ToolcribError | None, steps: list[TrialStep], review: list[str], tools: int) -> Trial:
+def _outcome(error: ToolcribError | None, steps: list[StepResult], review: list[str], tools: int) -> Trial:
     outcome: Trial = {"ok": error is None, "steps": steps, "review": review, "tools": tools, "held": []}
     if error is not None:
         outcome["error"] = failures.to_json(error)

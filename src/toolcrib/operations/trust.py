@@ -27,9 +27,9 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.additions import LaunchArgument, LaunchChange, LaunchScripts, LaunchShown
-from toolcrib.operations.results.servers import Difference, HeldTool, TrustAnswer, TrustShown, server_json
-from toolcrib.operations.results.times import moment
+from toolcrib.operations.results.servers import Difference, HeldTool, TrustAnswer, TrustShown, server_shown
 from toolcrib.operations.sandbox_text import sandbox_text
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installed import joined
@@ -72,7 +72,7 @@ async def _agree(host: Host, shown: TrustShown, mark: str) -> None:
             f"{shown['name']} has changed since it was shown.", hint="Check it again: toolcrib trust"
         )
     await host.agree(shown["name"])
-    status = server_json(host.servers.status(shown["name"]), host)
+    status = server_shown(host.servers.status(shown["name"]), host)
     shown.update({"trusted": True, "server": status})
 
 

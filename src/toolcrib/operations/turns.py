@@ -24,7 +24,6 @@ from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
 from toolcrib.llm.vendor_model import hearing_of_waits
 from toolcrib.llm.vendors import no_model
-from toolcrib.operations.chat_entries import stored_entries
 from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import (
     LAZY,
@@ -37,8 +36,8 @@ from toolcrib.operations.operation import (
 )
 from toolcrib.operations.results.chats import CallStopped, TurnStarted, TurnStopped
 from toolcrib.operations.results.models import Answered, AnswerEvent
-from toolcrib.operations.results.times import moment
 from toolcrib.schema.approvals import Mode
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.messages import Image
 
 
@@ -253,7 +252,7 @@ async def chat_result(host: Host, chat: str, *, call: str = "call_1") -> CallWho
     Raises `NotFound`, also while it is running.
     """
     found = await host.chats.store.load(chat)
-    return whole_call(await stored_entries(host, found.id), call)
+    return whole_call(await host.chats.rows.read(found.id), call)
 
 
 @operation(page=True, needs=RUNNING)
@@ -273,7 +272,7 @@ async def call_again(
     """
     found = await host.chats.store.load(chat)
     if call is not None:
-        before = whole_call(await stored_entries(host, found.id), call)
+        before = whole_call(await host.chats.rows.read(found.id), call)
         tool, arguments = before["tool"], before["arguments"]
     agent = await agent_for(host, found, mode=mode)
     turn = await host.chats.turns.call(agent, found, tool, arguments)

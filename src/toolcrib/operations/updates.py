@@ -24,7 +24,6 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.overview import note_newest
-from toolcrib.operations.results.additions import InstallStep
 from toolcrib.operations.results.installs import (
     KeptVersion,
     RolledBack,
@@ -134,7 +133,7 @@ class UpdateParams(OperationParams):
 
 
 @operation(page=True)
-async def update(host: Host, invocation: Invocation[InstallStep], params: UpdateParams) -> ServerUpdated:
+async def update(host: Host, invocation: Invocation[InstallProgress], params: UpdateParams) -> ServerUpdated:
     """Plan or install another version of a server; the earlier one is kept for `rollback`.
 
     Emits each step.
@@ -149,11 +148,7 @@ async def update(host: Host, invocation: Invocation[InstallStep], params: Update
         "installed": None,
         "server": None,
     }
-    async with relay(invocation.emit) as put:
-
-        def on_step(step: InstallProgress) -> None:
-            put(step.as_json())
-
+    async with relay(invocation.emit) as on_step:
         plan = await _plan(installations, before, params, on_step)
         current = _is_current(plan, before)
         if params.dry_run or current:

@@ -17,7 +17,7 @@ MOST_RECENT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """One part of a tool that matches."""
+    """A part of a tool that matches a question."""
 
     field: str
     """name, server, description, parameters, parameter descriptions; `exact name` for a full name, `meaning`

@@ -11,12 +11,17 @@ from typing_extensions import TypedDict
 from toolcrib.errors import ToolcribError
 
 
-class Failure(TypedDict):
-    """An error as every surface shows it; `kind` names it, `hint` says what to do."""
+class FailureText(TypedDict):
+    """An error; `kind` names it, `hint` says what to do."""
 
     kind: str
     message: str
     hint: str
+
+
+class Failure(FailureText):
+    """An error as every surface shows it; `kind` names it, `hint` says what to do."""
+
     retryable: bool
     line: NotRequired[int]
     column: NotRequired[int]

@@ -6,6 +6,7 @@ Values in settings may refer to other nodes: `"{{find.count}}"` is the value its
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -142,8 +143,9 @@ class Workflow(WorkflowPart):
     triggers: tuple[Trigger, ...] = ()
 
 
-class Problem(WorkflowPart):
-    """Why a workflow is not valid."""
+@dataclass(frozen=True, kw_only=True)
+class WorkflowProblem:
+    """Why a workflow cannot run."""
 
     node: str | None
     """The id of the node; None for the workflow as a whole."""

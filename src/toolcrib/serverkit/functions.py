@@ -148,7 +148,10 @@ class FunctionTool:
         if inspect.iscoroutinefunction(self.function):
             return await self._run_coroutine(named, context)
         if self.quick:
-            return _held(self.function, **self._with_context(named, context))
+            try:
+                return self.function(**self._with_context(named, context))
+            except SystemExit as error:
+                raise _exited(error) from error
         return await self._run_in_thread(named, context)
 
     def _with_context(self, named: dict[str, Any], context: ToolContext) -> dict[str, Any]:
@@ -204,19 +207,16 @@ def _forget(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def _held(function: Callable[..., Any], **named: Any) -> Any:
-    """Call it; a tool that asks the process to end only ends itself."""
-    try:
-        return function(**named)
-    except SystemExit as error:
-        raise ToolFailure(f"The tool tried to exit with {error.code!r}.") from error
+def _exited(error: SystemExit) -> ToolFailure:
+    """A tool that asks the process to end only ends itself."""
+    return ToolFailure(f"The tool tried to exit with {error.code!r}.")
 
 
 async def _held_async(work: Awaitable[Any]) -> Any:
     try:
         return await work
     except SystemExit as error:
-        raise ToolFailure(f"The tool tried to exit with {error.code!r}.") from error
+        raise _exited(error) from error
 
 
 def _annotations(

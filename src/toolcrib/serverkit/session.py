@@ -29,7 +29,6 @@ from toolcrib.serverkit.protocol import (
     Message,
     Refusal,
     Request,
-    is_request_id,
     log_level,
     notification,
     read_request,
@@ -101,7 +100,7 @@ class RunningRequests(dict[RequestId, asyncio.Task[Any]]):
 
     def cancel(self, request_id: Any) -> None:
         """The client no longer wants this one; an unknown one is fine."""
-        task = self.get(request_id) if is_request_id(request_id) else None
+        task = self.get(request_id) if type(request_id) in REQUEST_ID else None
         if task is not None and request_id not in self._cancelled:
             self._cancelled.add(request_id)
             task.cancel()
@@ -291,7 +290,7 @@ class _Reports:
 
     def __init__(self, request: Request, notify: Notify, level: LogLevel | None, logger: str) -> None:
         token = request.meta.get("progressToken")
-        self._token = token if is_request_id(token) else None
+        self._token = token if type(token) in REQUEST_ID else None
         self._notify = notify
         self._level = None if level is None else LOG_LEVELS.index(level)
         self._logger = logger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
 from toolcrib.errors import CallTimeout, ConnectionLost, StartFailed, ToolcribError
@@ -146,21 +146,19 @@ class Connection:
                 raise slow_start(name, error.message, log, before) from None
 
     async def _connect(self, stack: AsyncExitStack, era: Era | None) -> Session:
-        try:
-            return await stack.enter_async_context(self._opened(era))
-        except ConnectionLost:
-            if era is not None:
-                raise
-            raise _ExitedOnProbe from None
-
-    def _opened(self, era: Era | None) -> AbstractAsyncContextManager[Session]:
-        return self._connector(
+        opened = self._connector(
             era=era,
             on_notice=self._noticed,
             on_junk=self._counted_junk,
             on_flood=self._flooded,
             on_spawn=self._spawned,
         )
+        try:
+            return await stack.enter_async_context(opened)
+        except ConnectionLost:
+            if era is not None:
+                raise
+            raise _ExitedOnProbe from None
 
     def kill(self) -> None:
         """Kill the server's processes, if its transport does not end them."""

@@ -94,7 +94,7 @@ class Connector:
             on_spawn=spawned,
             auth=auth,
         )
-        return partial(_open_link, transport, spec, context)
+        return lambda inbox: transport.open(spec, inbox, context)
 
     def _prepare(self, entry: ServerEntry) -> tuple[Transport, Section, frozenset[str], Any]:
         """Runs in a thread: a keyring or the first import of a transport can be slow."""
@@ -145,7 +145,3 @@ def parse_spec(transport: Transport, server: str, raw: Expanded) -> Section:
         raise ConfigError(
             f"{server}: {key} {error.problem}.", hint=f"Fix {key!r} in the entry of {server}."
         ) from None
-
-
-def _open_link(transport: Transport, spec: Section, context: LinkContext, inbox: Any) -> Any:
-    return transport.open(spec, inbox, context)

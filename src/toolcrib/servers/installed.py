@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.config.paths import server_folder
-from toolcrib.config.sections import Section, named_texts, text, texts
+from toolcrib.config.sections import text
 from toolcrib.errors import ConfigError
 from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
@@ -21,13 +21,10 @@ CURRENT = "current"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstalledSpec(Section):
+class InstalledSpec(stdio.ProcessSpec):
     """The keys of every installable type."""
 
     command: str | None = text(None)
-    args: tuple[str, ...] = texts()
-    env: dict[str, str] = named_texts()
-    cwd: str | None = text(None)
 
 
 def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from toolcrib.config.secret_detection import without_secrets
 from toolcrib.errors import ConnectionLost, ServerLacks, ToolcribError
+from toolcrib.schema.json_values import OMITTED
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
 from toolcrib.servers.processes.exit_errors import log_size, slow_start
@@ -19,15 +20,18 @@ from toolcrib.servers.sessions.session import NoHandshake, Session, connect, con
 from toolcrib.servers.transport import traits_of
 
 Result = TypeVar("Result")
+StepName = Literal["resolve", "spawn", "connect", "handshake", "list", "ready"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepResult:
-    name: str
+    """One step of a test; the test ends at the first step that fails."""
+
+    name: StepName
     ok: bool
     ms: float
     detail: str = ""
-    hint: str = ""
+    hint: str = field(default="", metadata=OMITTED)
 
 
 @dataclass
@@ -57,7 +61,7 @@ async def _steps(connector: Connector, entry: ServerEntry, step: _StepRunner) ->
     async with AsyncExitStack() as stack:
         open_link = await step.run("resolve", connector.resolve(entry), lambda _: _target(entry))
         peer = new_peer(entry.name, connector.handlers)
-        opening = "spawn" if traits_of(entry.type).spawns else "connect"
+        opening: StepName = "spawn" if traits_of(entry.type).spawns else "connect"
         link = await step.run(
             opening,
             stack.enter_async_context(open_link(peer)),
@@ -108,7 +112,7 @@ class _StepRunner:
         self._log, self._log_before = log, log_size(log)
         self._on_step = on_step
 
-    async def run(self, name: str, work: Awaitable[Result], detail: Callable[[Result], str]) -> Result:
+    async def run(self, name: StepName, work: Awaitable[Result], detail: Callable[[Result], str]) -> Result:
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._entry.start_timeout):
@@ -124,7 +128,7 @@ class _StepRunner:
         self._record(StepResult(name=name, ok=True, ms=_since(began), detail=detail(result)))
         return result
 
-    def _record_failure(self, name: str, began: float, error: ToolcribError) -> None:
+    def _record_failure(self, name: StepName, began: float, error: ToolcribError) -> None:
         detail, hint = error.message, error.hint
         self._record(StepResult(name=name, ok=False, ms=_since(began), detail=detail, hint=hint))
 

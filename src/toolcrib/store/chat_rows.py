@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
+from toolcrib.chats.replay import StoredEntry
+from toolcrib.schema.json_values import moment
 from toolcrib.store.columns import from_stored
 from toolcrib.store.connection import Connection
 from toolcrib.store.reading import beside_loop
@@ -16,16 +17,6 @@ from toolcrib.store.work_queue import Database
 
 _MOST_KNOWN = 5000
 """Cached states: they change only when an entry is added."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChatRow:
-    """A stored entry."""
-
-    position: int
-    time: datetime
-    kind: str
-    body: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +34,7 @@ class ChatRows:
         self._database = database
         self._known: OrderedDict[tuple[str, int], ChatStanding] = OrderedDict()
 
-    async def read(self, chat: str) -> list[ChatRow]:
+    async def read(self, chat: str) -> list[StoredEntry]:
         """All entries of a chat, by its full id."""
         statement = "SELECT position, time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
         rows = await self._database.run(lambda within: within.execute(statement, (chat,)).fetchall())
@@ -61,9 +52,9 @@ class ChatRows:
         return standings
 
 
-def _read_rows(rows: Sequence[tuple[int, int, str, str]]) -> list[ChatRow]:
+def _read_rows(rows: Sequence[tuple[int, int, str, str]]) -> list[StoredEntry]:
     return [
-        ChatRow(position=position, time=from_stored(time), kind=kind, body=json.loads(body))
+        StoredEntry(position=position, time=moment(from_stored(time)), kind=kind, body=json.loads(body))
         for position, time, kind, body in rows
     ]
 

@@ -18,7 +18,7 @@ import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from types import MappingProxyType
@@ -302,10 +302,20 @@ class Counted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServerCounted(Counted):
-    """A server's calls, in total and for each tool by public name."""
+class _Named:
+    name: str
 
-    tools: dict[str, Counted] = field(default_factory=dict)
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCalls(Counted, _Named):
+    """Calls of one tool, by public name, since the host started."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerCalls(Counted):
+    """Calls of a server since the host started, in total and per tool."""
+
+    tools: tuple[ToolCalls, ...] = ()
 
 
 class Tally:
@@ -374,12 +384,15 @@ class Counts:
         tally = self._tallies.get(tool)
         return 0 if tally is None else tally.total
 
-    def of(self, server: str | None) -> ServerCounted:
+    def of(self, server: str | None) -> ServerCalls:
         """The calls of one server since the host started; None for native tools."""
         tools = dict(sorted((name, tally) for name, tally in self._tallies.items() if tally.server == server))
         others = [self._others[server]] if server in self._others else []
         whole = _counted([*tools.values(), *others])
-        return ServerCounted(**vars(whole), tools={name: _counted([tally]) for name, tally in tools.items()})
+        counted = {name: _counted([tally]) for name, tally in tools.items()}
+        return ServerCalls(
+            **vars(whole), tools=tuple(ToolCalls(name=name, **vars(calls)) for name, calls in counted.items())
+        )
 
     def forget(self, server: str | None) -> None:
         self._tallies = {name: tally for name, tally in self._tallies.items() if tally.server != server}

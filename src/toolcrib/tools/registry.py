@@ -388,7 +388,7 @@ class Registry:
         changed = tuple(
             name
             for name, tool in group.tools.items()
-            if name in old and tool is not old[name] and _differs(tool, old[name])
+            if name in old and tool is not old[name] and _marks(tool) != _marks(old[name])
         )
         if not (added or removed or changed):
             return
@@ -428,10 +428,6 @@ def _is_included(name: str, include: Sequence[str], exclude: Sequence[str]) -> b
     if include and not any(fnmatchcase(name, pattern) for pattern in include):
         return False
     return not any(fnmatchcase(name, pattern) for pattern in exclude)
-
-
-def _differs(tool: Tool, other: Tool) -> bool:
-    return _marks(tool) != _marks(other)
 
 
 def _marks(tool: Tool) -> tuple[object, ...]:

@@ -19,11 +19,11 @@ from typing import Any
 import jsonschema_rs
 
 from toolcrib.errors import InvalidArguments
+from toolcrib.schema.json_schema import follow
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.encoding import weight
 from toolcrib.tools.complexity import (
     backtracking_patterns,
-    follow,
     has_longer_text,
     is_reasonable,
     is_recursive,

@@ -48,7 +48,7 @@ class PageAccess:
     def __init__(self, keys: PageKeys) -> None:
         self._keys = keys
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """Answer the request if it is refused."""
         if request.path.startswith(API) or request.path == API.rstrip("/"):
             self._meet_interface(request)

@@ -31,7 +31,7 @@ _BODILESS = (204, 304)
 class AccessCheck(Protocol):
     """Refuses requests by their headers."""
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """Answer the request if it is refused; otherwise do nothing."""
 
 
@@ -48,14 +48,14 @@ class AsgiBridge:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending = False
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """Refuse a request before its body arrives."""
         if self._ending or len(self._tasks) >= MAX_REQUESTS:
             request.say(503, "Too many requests; try again shortly.", (b"retry-after", b"1"))
         else:
-            self._access.meet(request)
+            self._access.check_head(request)
 
-    def take(self, request: HttpRequest) -> None:
+    def handle(self, request: HttpRequest) -> None:
         """Run the application for a request."""
         if self._application is None:
             self._application = self._make()

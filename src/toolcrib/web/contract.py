@@ -5,22 +5,22 @@ The OpenAPI document is made from it: `python -m toolcrib.web.contract` prints i
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from types import UnionType
-from typing import Any, Literal, get_origin
+from typing import Any, Generic, Literal, TypeVar, get_origin
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from toolcrib import plugins
 from toolcrib.feature import features
 from toolcrib.operations.operation import Operation
 from toolcrib.operations.registry import operations
 from toolcrib.schema.failures import Failure
+from toolcrib.schema.json_values import omitted_fields
 from toolcrib.version import __version__
 from toolcrib.web.access import SignedIn, SignedOut, SignInParams, SignOutParams
 
@@ -40,6 +40,19 @@ Schema = dict[str, Any]
 RESULTS = "toolcrib.operations.results"
 CHATS = ("toolcrib.chats.events", "toolcrib.chats.wire")
 """The types of turns, which the layers below the operations use too."""
+WIRE_NAMES = {
+    "AccountField": "AccountFieldShown",
+    "DraftQuestion": "ImportQuestion",
+    "Finding": "Checkup",
+    "InstallProgress": "InstallStep",
+    "InstallQuestion": "PlanQuestion",
+    "Reason": "MatchReason",
+    "SetupStep": "SetupStepShown",
+    "StepResult": "TrialStep",
+    "Usage": "TokenUsage",
+    "Variable": "CatalogVariable",
+}
+"""Dataclasses that the users of the API know by another name."""
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -64,7 +77,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(described: Described) -> dict[str, Any]:
+def _operation(described: Described[Any]) -> dict[str, Any]:
     events = {"event": described.event if described.event is not None else {}, "result": described.result}
     document: dict[str, Any] = {
         "operationId": described.name,
@@ -106,35 +119,68 @@ def _error(failure: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"error": failure}, "required": ["error"]}
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Described:
-    """One operation; `event` is None if its events have no type."""
+class Described(Generic[T]):
+    """One operation, with types or their schemas; `event` is None if its events have no type."""
 
     name: str
     about: str
-    params: Schema
-    event: Schema | None
-    result: Schema
+    params: T
+    event: T | None
+    result: T
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
     """All operations, and the types they share, by name."""
 
-    operations: tuple[Described, ...]
+    operations: tuple[Described[Schema], ...]
     failure: Schema
     types: dict[str, Schema]
     aliases: dict[str, Schema]
     """Named literals and unions."""
 
 
-@dataclass(frozen=True)
-class _Typed:
-    name: str
-    about: str
-    params: Any
-    event: Any
-    result: Any
+class Schemas(GenerateJsonSchema):
+    """The schemas of dataclasses as `to_json` writes them: all fields, times and enumerations as text."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        written = self.mode == "serialization" and field["type"] == "dataclass-field"
+        return written or super().field_is_required(field, total)
+
+    def dataclass_field_schema(self, schema: Any) -> Schema:
+        inner = schema["schema"]
+        has_default = self.mode == "serialization" and inner["type"] == "default"
+        return self.generate_inner(inner["schema"] if has_default else inner)
+
+    def datetime_schema(self, schema: Any) -> Schema:
+        return {"type": "string"} if self.mode == "serialization" else super().datetime_schema(schema)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return schema["type"] == "enum" or super().field_title_should_be_set(schema)
+
+    def dataclass_schema(self, schema: Any) -> Schema:
+        described = super().dataclass_schema(schema)
+        if self.mode == "serialization":
+            omitted = omitted_fields(schema["cls"])
+            described["required"] = [name for name in described["required"] if name not in omitted]
+            described["title"] = WIRE_NAMES.get(described["title"], described["title"])
+        return described
+
+    def get_defs_ref(self, core_mode_ref: Any) -> Any:
+        reference, mode = core_mode_ref
+        path, _, name = reference.rpartition(".")
+        plain, _, number = name.partition(":")
+        renamed: Any = f"{path}.{WIRE_NAMES.get(plain, plain)}:{number}"
+        return super().get_defs_ref((renamed, mode))
+
+    def generate_inner(self, schema: Any) -> Schema:
+        if schema["type"] == "enum":
+            return {"enum": [member.value for member in schema["members"]], "type": "string"}
+        return super().generate_inner(schema)
 
 
 @cache
@@ -151,13 +197,12 @@ def contract() -> Contract:
         inputs.append(((name, "result"), "serialization", TypeAdapter(operation.result)))
         if operation.event is not None:
             inputs.append(((name, "event"), "serialization", TypeAdapter(operation.event)))
-    schemas, shared = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE)
+    schemas, shared = TypeAdapter.json_schemas(inputs, ref_template=REFERENCE, schema_generator=Schemas)
     by_key = {key: schema for (key, _), schema in schemas.items()}
     return Contract(
         operations=tuple(
-            Described(
-                name=operation.name,
-                about=operation.about,
+            replace(
+                operation,
                 params=by_key[(operation.name, "params")],
                 event=by_key.get((operation.name, "event")),
                 result=by_key[(operation.name, "result")],
@@ -193,17 +238,19 @@ def _is_choice(value: Any) -> bool:
     return isinstance(value, UnionType) or get_origin(value) is Literal
 
 
-def _sign_in_operations() -> Iterator[_Typed]:
-    yield _Typed(
-        "sign_in", "Exchange the token of a one-time sign-in address for a key.", SignInParams, None, SignedIn
-    )
-    yield _Typed("sign_out", "Revoke the page's key.", SignOutParams, None, SignedOut)
+def _sign_in_operations() -> Iterator[Described[Any]]:
+    about = "Exchange the token of a one-time sign-in address for a key."
+    yield Described(name="sign_in", about=about, params=SignInParams, event=None, result=SignedIn)
+    about = "Revoke the page's key."
+    yield Described(name="sign_out", about=about, params=SignOutParams, event=None, result=SignedOut)
 
 
-def _typed(operation: Operation[..., Any]) -> _Typed:
+def _typed(operation: Operation[..., Any]) -> Described[Any]:
     about = (operation.function.__doc__ or "").strip().partition("\n")[0]
-    return _Typed(operation.name, about, operation.params, operation.event, operation.hints["return"])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(json.dumps(document(), indent=2) + "\n")
+    return Described(
+        name=operation.name,
+        about=about,
+        params=operation.params,
+        event=operation.event,
+        result=operation.hints["return"],
+    )

@@ -18,7 +18,7 @@ from typing import Any
 from toolcrib.host import Host
 from toolcrib.operations.approvals import gather_waiting
 from toolcrib.operations.results.calls import record_json
-from toolcrib.operations.results.servers import server_json
+from toolcrib.operations.results.servers import server_shown
 from toolcrib.operations.results.setups import setup_json
 from toolcrib.schema.events import (
     CallFinished,
@@ -35,6 +35,7 @@ from toolcrib.schema.events import (
     WaitingChanged,
     WorkflowsChanged,
 )
+from toolcrib.schema.json_values import to_json
 from toolcrib.schema.tools import CallRecord
 from toolcrib.serverkit.encoding import encode
 from toolcrib.store.incidents import unconfirmed
@@ -56,7 +57,7 @@ TICK = 0.5
 def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
     """The event for pages; None if pages do not need it."""
     if isinstance(event, ServerChanged):
-        return {"kind": "server", "server": server_json(event.status, host)}
+        return {"kind": "server", "server": to_json(server_shown(event.status, host))}
     if isinstance(event, ServerRemoved):
         return {"kind": "server_removed", "name": event.name}
     if isinstance(event, ToolsChanged):
@@ -64,7 +65,7 @@ def shown_event(host: Host, event: Event) -> dict[str, Any] | None:
     if isinstance(event, ConfigChanged):
         return {"kind": "config", "error": event.error, "changed": list(event.changed)}
     if isinstance(event, SetupTold):
-        return {"kind": "setup", "setup": setup_json(event.status)}
+        return {"kind": "setup", "setup": to_json(setup_json(event.status))}
     if isinstance(event, SetupForgotten):
         return {"kind": "setup_forgotten", "name": event.name}
     if isinstance(event, TurnTold):

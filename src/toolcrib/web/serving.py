@@ -65,8 +65,8 @@ async def _listening(host: Host, bridge: AsgiBridge, port: int | None) -> AsyncI
     async with AsyncExitStack() as stack:
         for candidate in range(PORT, PORT + ATTEMPTS) if port is None else ():
             with suppress(UsageError, OSError):
-                base, _ = await stack.enter_async_context(serve_http(host, port=candidate, beside=bridge))
+                base, _ = await stack.enter_async_context(serve_http(host, port=candidate, fallback=bridge))
                 break
         else:
-            base, _ = await stack.enter_async_context(serve_http(host, port=port or 0, beside=bridge))
+            base, _ = await stack.enter_async_context(serve_http(host, port=port or 0, fallback=bridge))
         yield base

@@ -30,7 +30,7 @@ def typescript(known: Contract) -> str:
     return "\n".join(parts)
 
 
-def _operations(operations: tuple[Described, ...]) -> str:
+def _operations(operations: tuple[Described[Schema], ...]) -> str:
     lines = ["/** All operations of the host. */", "export interface Operations {"]
     for operation in operations:
         event = "unknown" if operation.event is None else _type(operation.event)

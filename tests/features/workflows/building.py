@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.graph.files import workflow_from
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 from toolcrib.tools.registry import Registry
 
 
@@ -43,6 +43,6 @@ def problems(found: Workflow, **known: Any) -> list[tuple[str | None, str]]:
     return [(each.node, each.message) for each in validate(found, **known)]
 
 
-def only_problem(found: Workflow, **known: Any) -> Problem:
+def only_problem(found: Workflow, **known: Any) -> WorkflowProblem:
     [problem] = validate(found, **known)
     return problem

@@ -74,12 +74,12 @@ class Recorder:
         self.reading = Reading()
         self._guard = Guard()
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         refusal = self._guard.refusal(request.headers, request.reached)
         if refusal is not None:
             request.say(*refusal, close=True)
 
-    def take(self, request: HttpRequest) -> None:
+    def handle(self, request: HttpRequest) -> None:
         headers = {name: value.strip(" \t") for name, value in request.headers.items()}
         if "transfer-encoding" in headers:
             headers["transfer-encoding"] = "chunked"  # as h11 writes it

@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from tests.loop_clock import LoopClock
+from tests.loop_clock import LoopClock, settle
 from tests.serverkit.network.names import on_loopback
 from tests.servers.remote.scripted import Call, Handler, Reply, scripted
 from toolcrib.serverkit.network import Fetched, FetchFailed, FetchLimits, fetch
@@ -98,6 +98,7 @@ async def test_a_body_that_stops_ends_with_the_idle_limit(clock: LoopClock) -> N
 
     async def handler(call: Call, reply: Reply) -> None:
         await reply.raw(b"HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\nhalf")
+        await settle()
         read.set()
         await reply.client_gone()
 

@@ -174,7 +174,7 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     server.server_close()
 
 
-def server_json(**package: Any) -> str:
+def server_shown(**package: Any) -> str:
     return json.dumps({"name": "io.example/hello", "description": "x", "version": "1", "packages": [package]})
 
 
@@ -186,7 +186,7 @@ async def test_a_registry_entry_names_a_package_and_what_it_needs(
     environ |= {"PIP_CONFIG_FILE": "/dev/null", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tool_catalog)}
     file = tmp_path / "server.json"
     file.write_text(
-        server_json(
+        server_shown(
             registryType="pypi",
             identifier="tiny-server",
             version="1.0.0",
@@ -220,9 +220,9 @@ async def test_a_bundle_of_the_registry_must_have_the_promised_hash(
     content = bundle(folder / "hello.mcpb", manifest(user_config={})).read_bytes()
     promised = {"registryType": "mcpb", "identifier": f"{address}/hello.mcpb"}
     right = hashlib.sha256(content).hexdigest()
-    (folder / "server.json").write_text(server_json(**promised, fileSha256=right))
-    (folder / "wrong.json").write_text(server_json(**promised, fileSha256="0" * 64))
-    (folder / "none.json").write_text(server_json(**promised))
+    (folder / "server.json").write_text(server_shown(**promised, fileSha256=right))
+    (folder / "wrong.json").write_text(server_shown(**promised, fileSha256="0" * 64))
+    (folder / "none.json").write_text(server_shown(**promised))
 
     plan = await installations.plan(f"{address}/server.json", "hello")
     await installations.apply(plan)
@@ -241,7 +241,7 @@ async def test_a_description_cannot_name_a_bundle_in_a_private_network(
     installations: Installations, tmp_path: Path, site: tuple[Path, str], identifier: str
 ) -> None:
     folder, address = site
-    described = server_json(registryType="mcpb", identifier=identifier, fileSha256="0" * 64)
+    described = server_shown(registryType="mcpb", identifier=identifier, fileSha256="0" * 64)
     (folder / "server.json").write_text(described)
     (tmp_path / "local.json").write_text(described)
 

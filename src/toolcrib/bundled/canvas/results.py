@@ -140,11 +140,14 @@ class TaskList(TypedDict):
     tasks: list[CanvasTask]
 
 
-class CanvasFile(TypedDict):
+class FileFacts(TypedDict):
     id: str
     name: str
     type: str
     size: Annotated[int, "In bytes"]
+
+
+class CanvasFile(FileFacts):
     changed: str
     locked: bool
 
@@ -152,13 +155,6 @@ class CanvasFile(TypedDict):
 class FileList(TypedDict):
     files: list[CanvasFile]
     next_offset: Annotated[int | None, "Pass it as `offset` for more"]
-
-
-class FileFacts(TypedDict):
-    id: str
-    name: str
-    type: str
-    size: Annotated[int, "In bytes"]
 
 
 class FileContent(FileFacts):

@@ -36,15 +36,16 @@ class DiscordAttachment(TypedDict):
     url: str
 
 
-class RepliedMessage(TypedDict):
+class _Authored(TypedDict):
     id: str
     author: str
+
+
+class RepliedMessage(_Authored):
     text: Annotated[str, "Its beginning"]
 
 
-class DiscordMessageCore(TypedDict):
-    id: str
-    author: str
+class DiscordMessageCore(_Authored):
     author_id: str
     time: Annotated[str, "In the user's time zone"]
     text: str

@@ -93,6 +93,8 @@ class UnreadCount(TypedDict):
 
 
 class ChangedEmail(TypedDict):
+    """A changed message; unlike in `Changed`, a missing error is null."""
+
     id: str
     labels: list[str]
     error: str | None

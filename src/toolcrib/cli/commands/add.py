@@ -30,8 +30,7 @@ from toolcrib.cli.surface import Surface
 if TYPE_CHECKING:
     from toolcrib.catalog.listing import CatalogEntry
     from toolcrib.config.paste.pasted import Install
-    from toolcrib.operations.client import Client
-    from toolcrib.operations.results.installs import ServerAdded
+    from toolcrib.operations.client import Client, ServerAdded
 
 _SECRET_REFERENCE = re.compile(r"\$\{secret:[^}]*\}")
 START_TIMEOUT = 10.0

@@ -10,7 +10,7 @@ from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.health import Diagnosis
+    from toolcrib.operations.client import Diagnosis
 
 _MARKS = {"ok": True, "warning": None, "broken": False}
 

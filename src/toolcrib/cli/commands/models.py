@@ -9,7 +9,7 @@ from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.models import Vendor
+    from toolcrib.operations.client import Vendor
 
 
 @declare("Models")

@@ -12,7 +12,7 @@ from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.installs import CatalogServer
+    from toolcrib.operations.client import CatalogServer
 
 DETAILED = 3
 """Up to this many are shown with the command that adds them."""

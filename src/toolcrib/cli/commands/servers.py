@@ -13,7 +13,8 @@ from toolcrib.cli.surface import Surface
 from toolcrib.cli.times import until
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.servers import Server, Watched
+    from toolcrib.operations.client import Server, WatchedServer
+    from toolcrib.operations.results.servers import WatchedConfig, WatchedRemoval
 
 
 @declare("Servers")
@@ -95,7 +96,7 @@ _OF_A_RUNNING_HOST = _OF_CALLS | {"PID"}
 _NUMBERS = _OF_CALLS | {"TOOLS", "RESTARTS"}
 
 
-def _show_change(surface: Surface, event: Watched) -> None:
+def _show_change(surface: Surface, event: WatchedServer | WatchedRemoval | WatchedConfig) -> None:
     if surface.json:
         print_json(event)
     elif "removed" in event:

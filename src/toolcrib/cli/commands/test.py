@@ -15,8 +15,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.cli.times import duration
 
 if TYPE_CHECKING:
-    from toolcrib.operations.client import Client
-    from toolcrib.operations.results.servers import Trial, TrialStep
+    from toolcrib.operations.client import Client, StepResult, Trial
 
 UNAVAILABLE = 5
 """The exit code if the server does not work."""
@@ -61,7 +60,7 @@ async def try_and_repair(surface: Surface, client: Client, name: str) -> None:
     await run_trial(surface, client, name)
 
 
-def _show_step(step: TrialStep) -> None:
+def _show_step(step: StepResult) -> None:
     detail = one_line(step["detail"])
     say_exactly(f"{mark(step['ok'])} {step['name']:<9} {duration(step['ms']):>8}  {detail}".rstrip())
 

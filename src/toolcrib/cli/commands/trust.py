@@ -16,7 +16,7 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.servers import TrustShown
+    from toolcrib.operations.client import TrustShown
 
 _MAX_SHOWN = 1500
 

@@ -22,7 +22,7 @@ from toolcrib.cli.output import note, say
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.installs import ServerUpdated
+    from toolcrib.operations.client import ServerUpdated
 
 
 @declare("Servers", asks=True)

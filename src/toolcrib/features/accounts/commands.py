@@ -25,14 +25,8 @@ from toolcrib.errors import AuthRequired, NotFound, ToolcribError, UsageError
 from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
-    from toolcrib.features.accounts.results import (
-        AccountAdded,
-        AccountFieldShown,
-        AccountProviderShown,
-        AccountSignInResult,
-        AccountTested,
-    )
-    from toolcrib.operations.client import Client
+    from toolcrib.features.accounts.results import AccountAdded, AccountSignInResult, AccountTested
+    from toolcrib.operations.client import AccountField, AccountProviderShown, Client
 
 UNAVAILABLE = 5
 """The exit code if an account does not work."""
@@ -143,7 +137,7 @@ def _asked(provider: AccountProviderShown, values: Mapping[str, str], *, replace
     return answers
 
 
-def _ask(field: AccountFieldShown) -> str:
+def _ask(field: AccountField) -> str:
     question = f"{field['label']} ({field['help'].rstrip('.')})" if field["help"] else field["label"]
     if field["secret"]:
         return ask_unseen(question)

@@ -27,7 +27,6 @@ from toolcrib.accounts.store import AccountStore
 from toolcrib.errors import CallTimeout, ConfigError, NotFound, ToolcribError, UsageError
 from toolcrib.features.accounts.results import (
     AccountAdded,
-    AccountFieldShown,
     AccountProviderShown,
     AccountRemoved,
     AccountShown,
@@ -289,24 +288,9 @@ def _provider_shown(name: str) -> AccountProviderShown:
         "title": provider.TITLE,
         "about": provider.ABOUT,
         "services": list(provider.SERVICES),
-        "fields": _fields_shown(provider),
+        "fields": list(provider.FIELDS),
         "sign_in": sign_in_of(provider) is not None,
     }
-
-
-def _fields_shown(provider: AccountProvider) -> list[AccountFieldShown]:
-    return [
-        {
-            "key": field.key,
-            "label": field.label,
-            "help": field.help,
-            "secret": field.secret,
-            "required": field.required,
-            "default": field.default,
-            "choices": list(field.choices),
-        }
-        for field in provider.FIELDS
-    ]
 
 
 def _shown(host: Host, account: Account) -> AccountShown:

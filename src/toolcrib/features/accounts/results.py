@@ -6,17 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-
-class AccountFieldShown(TypedDict):
-    """What a form asks for."""
-
-    key: str
-    label: str
-    help: str
-    secret: bool
-    required: bool
-    default: str
-    choices: list[str]
+from toolcrib.accounts.provider import AccountField
 
 
 class AccountProviderShown(TypedDict):
@@ -27,12 +17,12 @@ class AccountProviderShown(TypedDict):
     about: str
     services: list[str]
     """The bundled servers that can use it."""
-    fields: list[AccountFieldShown]
+    fields: list[AccountField]
     sign_in: bool
 
 
 class AccountShown(TypedDict):
-    """An account, without its secret."""
+    """An account, without its secret, and what can use it."""
 
     name: str
     provider: str

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from toolcrib.config.drafts import DraftQuestion
 from toolcrib.features.clients.transfer.plan import Standing as ImportStanding
+from toolcrib.features.clients.transfer.translation import ExportedServer
 
 
 class FoundSource(TypedDict):
@@ -30,18 +32,6 @@ class ImportSource(TypedDict):
     file: str
 
 
-class ImportQuestion(TypedDict):
-    """A value that the user has to provide."""
-
-    id: str
-    text: str
-    secret: bool
-    default: str | None
-    choices: list[str]
-    required: bool
-    multiple: bool
-
-
 ImportPlanned = TypedDict(
     "ImportPlanned",
     {
@@ -52,7 +42,7 @@ ImportPlanned = TypedDict(
         "entry": dict[str, Any],
         "secrets": list[str],
         "waiting": list[str],
-        "questions": list[ImportQuestion],
+        "questions": list[DraftQuestion],
         "notes": list[str],
         "remarks": list[str],
         "install": str,
@@ -71,23 +61,6 @@ class ImportPlan(TypedDict):
     written: bool
 
 
-class ExportVariable(TypedDict):
-    """A variable that must be set for the other host."""
-
-    name: str
-    secret: str
-    """The name of our secret with its value; empty for a plain variable."""
-
-
-class ExportedServer(TypedDict):
-    """A server in another host's format."""
-
-    name: str
-    entry: dict[str, Any]
-    variables: list[ExportVariable]
-    notes: list[str]
-
-
 class Exported(TypedDict):
     """Our servers in another host's format."""
 
@@ -104,20 +77,6 @@ class Exported(TypedDict):
 
 
 EntryForm = Literal["program", "address"]
-
-
-class KnownClient(TypedDict):
-    """An MCP client that can be connected."""
-
-    client: str
-    title: str
-    file: str
-    found: bool
-    """Whether it seems to be installed."""
-    connected: bool | None
-    """None if its file cannot be read."""
-    names: list[str]
-    problem: str
 
 
 class ClientEntry(TypedDict):

@@ -18,7 +18,7 @@ from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import Conflict, NotFound, UsageError
 from toolcrib.graph.files import read_workflow
 from toolcrib.graph.problems import InvalidWorkflow
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 
 VERSIONS = ".versions"
@@ -37,7 +37,7 @@ class StoredWorkflow:
     version: str
     changed: datetime
     workflow: Workflow | None
-    problems: Sequence[Problem] = ()
+    problems: Sequence[WorkflowProblem] = ()
 
     @property
     def readable(self) -> Workflow:
@@ -50,7 +50,7 @@ class StoredWorkflow:
 def read_file(file: WorkflowFile) -> StoredWorkflow:
     """The workflow of a file; its name is the file's."""
     workflow: Workflow | None = None
-    problems: Sequence[Problem] = ()
+    problems: Sequence[WorkflowProblem] = ()
     try:
         workflow = read_workflow(file.content)
     except InvalidWorkflow as error:

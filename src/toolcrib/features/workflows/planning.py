@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import Kept
-from toolcrib.chats.replay import StoredEntry, replay
+from toolcrib.chats.replay import replay
 from toolcrib.features.workflows.from_chat.calls import ChatCall, calls_of, without_repeats
 from toolcrib.features.workflows.from_chat.workflow import FromChat, workflow_of
 from toolcrib.features.workflows.planner.draft import Doubt
@@ -71,8 +71,7 @@ async def workflow_from_chats(host: Host, chats: Sequence[str], *, name: str | N
 
 
 async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[Doubt]]:
-    rows = await host.chats.rows.read(chat.id)
-    entries = [StoredEntry(position=row.position, time=None, kind=row.kind, body=row.body) for row in rows]
+    entries = await host.chats.rows.read(chat.id)
     whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, Kept)}
     calls, failed = calls_of(replay(entries), ignored=NAMES, whole=whole)
     kept, repeated = without_repeats(calls, host.toolset.registry.resolve)

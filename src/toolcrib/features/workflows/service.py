@@ -29,7 +29,7 @@ from toolcrib.host.core import HostCore
 from toolcrib.lazy import Lazy
 from toolcrib.schema.events import WorkflowsChanged
 from toolcrib.schema.tools import Tool
-from toolcrib.schema.workflows import Edge, Problem, Workflow
+from toolcrib.schema.workflows import Edge, Workflow, WorkflowProblem
 from toolcrib.tools.names import BORDER, PREFIX
 
 if TYPE_CHECKING:
@@ -158,14 +158,14 @@ class Workflows:
         """The kept versions, the latest first."""
         return await asyncio.to_thread(self.files.versions, name)
 
-    def validate(self, workflow: Workflow | Mapping[str, Any] | str) -> Sequence[Problem]:
+    def validate(self, workflow: Workflow | Mapping[str, Any] | str) -> Sequence[WorkflowProblem]:
         """Everything that is wrong with it; it can run if all of it are warnings."""
         try:
             return self._problems(parse(workflow))
         except InvalidWorkflow as error:
             return error.problems
 
-    def check_edge(self, workflow: Workflow, edge: Edge) -> Problem | None:
+    def check_edge(self, workflow: Workflow, edge: Edge) -> WorkflowProblem | None:
         """Why a value that an edge would bring does not fit where it is used; None if all do."""
         return edge_problem(workflow, edge, find_tool=self._find_tool, find_workflow=self._find_workflow)
 
@@ -198,7 +198,7 @@ class Workflows:
             return stored
         return replace(stored, problems=self._problems(stored.workflow))
 
-    def _problems(self, workflow: Workflow) -> Sequence[Problem]:
+    def _problems(self, workflow: Workflow) -> Sequence[WorkflowProblem]:
         found = validate(workflow, find_tool=self._find_tool, find_workflow=self._find_workflow)
         return [*found, *setting_problems(workflow)]
 

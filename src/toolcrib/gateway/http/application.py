@@ -141,13 +141,13 @@ def _unwrapped(value: str) -> str | None:
         return None
 
 
-class Beside(Protocol):
-    """Answers at every path that is not the gateway's. `meet` and `take` return at once."""
+class FallbackApp(Protocol):
+    """Answers at every path that is not the gateway's. `check_head` and `handle` return at once."""
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """The head has arrived, and its Host and Origin are allowed: refuse it now, or do nothing."""
 
-    def take(self, request: HttpRequest) -> None:
+    def handle(self, request: HttpRequest) -> None:
         """The whole request has arrived: answer it now or later."""
 
     def end(self) -> None:
@@ -157,7 +157,7 @@ class Beside(Protocol):
         """Let running requests finish for so many seconds, then stop."""
 
 
-class Admission:
+class RequestContext:
     """The view of an admitted request and what its headers ask for; valid for all requests with the same head
     while the config stays the same."""
 
@@ -176,18 +176,18 @@ class Admission:
 
 
 class Application:
-    """The views over HTTP; `beside` answers at every other path."""
+    """The views over HTTP; `fallback` answers at every other path."""
 
-    def __init__(self, views: Views, guard: Guard, beside: Beside | None = None) -> None:
+    def __init__(self, views: Views, guard: Guard, fallback: FallbackApp | None = None) -> None:
         self._host = views.host
         self._views = views
-        self._beside = beside
+        self._fallback = fallback
         self._load = views.load
         self._guard = guard
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """Refuse a request that is not allowed, before its body has arrived."""
         admission = request.head.admission
         if admission is None or admission.config is not self._host.config or self._load.ending:
@@ -205,8 +205,8 @@ class Application:
             request.give(self._views.health(headers.get("authorization")))
             return
         view = self._views.find(request.path)
-        if view is None and self._beside is not None and not _is_gateways(request.path):
-            self._beside.meet(request)
+        if view is None and self._fallback is not None and not _is_gateways(request.path):
+            self._fallback.check_head(request)
         elif view is None:
             request.say(404, f"Not found. The gateway is at {ENDPOINT} and {ENDPOINT}/PROFILE.")
         elif not view.admits(headers.get("authorization")):
@@ -218,9 +218,9 @@ class Application:
         elif request.method == "POST" and not _is_json(headers.get("content-type", "")):
             request.say(415, "Send the message as application/json.", close=True)
         else:
-            request.admission = request.head.admission = Admission(self._host.config, view, headers)
+            request.admission = request.head.admission = RequestContext(self._host.config, view, headers)
 
-    def take(self, request: HttpRequest) -> None:
+    def handle(self, request: HttpRequest) -> None:
         """Answer a request that has arrived completely."""
         admission = request.admission
         if admission is None or request.method != "POST":
@@ -241,7 +241,7 @@ class Application:
             request.task = task = self._loop.create_task(work, name="request")
             self._tasks.add(task)
 
-    async def _take_large(self, admission: Admission, request: HttpRequest) -> None:
+    async def _take_large(self, admission: RequestContext, request: HttpRequest) -> None:
         """Parse the body in a thread, and answer."""
         try:
             message = await parse_any(request.body)
@@ -255,7 +255,7 @@ class Application:
             if work is not None:
                 await work
 
-    def _work_on(self, admission: Admission, message: Any, request: HttpRequest) -> _Work | None:
+    def _work_on(self, admission: RequestContext, message: Any, request: HttpRequest) -> _Work | None:
         """What answers the message; None if it is answered."""
         if not isinstance(message, dict):
             answer_refusal(request, 400, Refusal(INVALID_REQUEST, "Send one message per request."))
@@ -279,16 +279,16 @@ class Application:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _take_other(self, admission: Admission | None, request: HttpRequest) -> None:
+    def _take_other(self, admission: RequestContext | None, request: HttpRequest) -> None:
         if admission is None:
-            cast(Beside, self._beside).take(request)
+            cast(FallbackApp, self._fallback).handle(request)
         elif request.method == "GET":
             self._listen(admission.view, request)
         else:
             self._end_session(admission.view, request)
 
     def _answer_modern(
-        self, admission: Admission, message: Message, version: str, request: HttpRequest
+        self, admission: RequestContext, message: Message, version: str, request: HttpRequest
     ) -> _Work | None:
         method, params, view = message.get("method"), message.get("params"), admission.view
         name = params.get("name") if type(params) is dict else None
@@ -310,7 +310,9 @@ class Application:
         exchange = Exchange(request, self._tasks)
         return exchange.run(view.respond(message, exchange))
 
-    def _answer_legacy(self, admission: Admission, message: Message, request: HttpRequest) -> _Work | None:
+    def _answer_legacy(
+        self, admission: RequestContext, message: Message, request: HttpRequest
+    ) -> _Work | None:
         view = admission.view
         if message.get("method") == "initialize":
             return self._open_session(view, message, request)
@@ -417,7 +419,9 @@ def _refuse_client(request: HttpRequest, message: Message) -> None:
     answer_busy(request, 503, text, LATER, message.get("id"))
 
 
-def _check_modern(admission: Admission, message: Message, version: str, headers: Mapping[str, str]) -> None:
+def _check_modern(
+    admission: RequestContext, message: Message, version: str, headers: Mapping[str, str]
+) -> None:
     """Raise a refusal when the headers of a request contradict its body."""
     check_headers(message, version, headers)
     method, params = message.get("method"), message.get("params")

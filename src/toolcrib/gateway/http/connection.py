@@ -90,10 +90,10 @@ class Deadline:
 class Application(Protocol):
     """Answers requests. Both methods return at once."""
 
-    def meet(self, request: HttpRequest) -> None:
+    def check_head(self, request: HttpRequest) -> None:
         """The head has arrived: refuse the request now, or do nothing."""
 
-    def take(self, request: HttpRequest) -> None:
+    def handle(self, request: HttpRequest) -> None:
         """The whole request has arrived: answer it now or later."""
 
 
@@ -351,7 +351,7 @@ class Connection(asyncio.Protocol):
         try:
             if not request.met:
                 request.met = True
-                self._application.meet(request)
+                self._application.check_head(request)
             if request.answered:
                 return
             if request.too_large:
@@ -362,7 +362,7 @@ class Connection(asyncio.Protocol):
                     request.taken = True
                     if not self._arriving:
                         self._deadline.action = None  # of the idle connection: an answer may take long
-                    self._application.take(request)
+                    self._application.handle(request)
             elif request.head.expects_continue and not request.continued:
                 request.continued = True
                 self.write(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from toolcrib.gateway.http.address import Guard, bind, listen, shown_name
-from toolcrib.gateway.http.application import Application, Beside
+from toolcrib.gateway.http.application import Application, FallbackApp
 from toolcrib.gateway.http.connection import Connection
 from toolcrib.gateway.http.views import Views
 from toolcrib.gateway.profile import Offer, offer_all
@@ -33,11 +33,11 @@ async def serve_http(
     address: str = "127.0.0.1",
     port: int = 0,
     allowed_hosts: Iterable[str] = (),
-    beside: Beside | None = None,
+    fallback: FallbackApp | None = None,
 ) -> AsyncIterator[tuple[str, Views]]:
     """Serve the views that `offer` names, by default all; yields the base URL and the views.
 
-    On an address that other machines can reach, every view must have a token; raises `UsageError`. `beside`
+    On an address that other machines can reach, every view must have a token; raises `UsageError`. `fallback`
     answers at all other paths than the gateway's, behind the same guard and within the same limits.
     """
     listening, public = bind(address, port)
@@ -45,7 +45,7 @@ async def serve_http(
         views = Views(host, offer or offer_all(), public=public)
         views.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
-        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)), beside)
+        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)), fallback)
         opened = _Connections()
         async with views.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
@@ -61,11 +61,11 @@ async def serve_http(
                 server.close()
                 for connection in tuple(opened):
                     connection.finish()
-                if beside is not None:
-                    beside.end()
+                if fallback is not None:
+                    fallback.end()
                 await views.drain(GRACE)
-                if beside is not None:
-                    await beside.close(SENDING)
+                if fallback is not None:
+                    await fallback.close(SENDING)
                 await _end(application, opened)
 
 

@@ -25,7 +25,7 @@ PasteKind = Literal[
 
 
 class Needed(TypedDict):
-    """A value that the user has to provide."""
+    """A value that the user has to provide: an `InstallQuestion` whose default is text, without bounds."""
 
     key: str
     """Its key in `answers`."""
@@ -155,15 +155,6 @@ class Proposed(TypedDict):
     package: str
     version: str
     ms: float
-
-
-class InstallStep(TypedDict):
-    """Progress of an installation; `total` is 0 if unknown."""
-
-    stage: Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "activate"]
-    detail: str
-    done: int
-    total: int
 
 
 class Admitted(TypedDict):

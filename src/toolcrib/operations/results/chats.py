@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.chats.events import ChatEvent
 from toolcrib.chats.wire import ChatTurn, TokenUsage, TurnEnding
-from toolcrib.llm.trial import LastTrial, Trials
-from toolcrib.llm.vendors import VendorStatus
-from toolcrib.operations.results.times import moment
 
 ChatState = Literal["empty", "running", "asking", "done", "stopped", "failed", "interrupted"]
 
 
-class ChatSummary(TypedDict):
-    """A chat in a list."""
-
+class _Chat(TypedDict):
     id: str
     title: str
     model: str
     created: str
     updated: str
     parent: str | None
+
+
+class ChatInfo(_Chat):
+    """A chat in a list."""
+
     entries: int
     state: ChatState
+
+
+class ChatEntry(TypedDict):
+    """A stored entry of a chat; the other keys depend on `kind`."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    kind: str
+
+
+class ChatWhole(_Chat):
+    """A chat with all of its entries."""
+
+    entries: list[ChatEntry]
+    state: ChatState
+
+
+class ChatSummary(ChatInfo):
+    """A chat in a list of the page."""
+
     questions: int
     """How many questions wait for an answer."""
     calls: int
@@ -106,13 +126,3 @@ class ChatView(TypedDict):
     pinned: list[str]
     banned: list[str]
     project: str
-
-
-def models_json(chosen: str | None, offers: list[VendorStatus], trials: Trials) -> dict[str, Any]:
-    """What there is to ask."""
-    vendors = [{**asdict(offer), "tried": _trial_json(trials.of(offer.vendor))} for offer in offers]
-    return {"model": chosen, "vendors": vendors}
-
-
-def _trial_json(last: LastTrial | None) -> dict[str, Any] | None:
-    return None if last is None else {**asdict(last), "at": moment(last.at)}

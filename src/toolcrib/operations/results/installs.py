@@ -6,24 +6,10 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from toolcrib.catalog.listing import Variable
 from toolcrib.operations.results.servers import Server
 from toolcrib.schema.failures import Failure
-
-
-class PlanQuestion(TypedDict):
-    """A value that the server needs from the user."""
-
-    key: str
-    title: str
-    description: str
-    kind: Literal["string", "number", "boolean", "directory", "file"]
-    required: bool
-    default: Any
-    multiple: bool
-    secret: bool
-    choices: list[str]
-    minimum: float | None
-    maximum: float | None
+from toolcrib.servers.installers.engine.plan import InstallQuestion
 
 
 class InstallPlan(TypedDict):
@@ -46,7 +32,7 @@ class InstallPlan(TypedDict):
     scripts_allowed: list[str]
     builds: list[str]
     remarks: list[str]
-    questions: list[PlanQuestion]
+    questions: list[InstallQuestion]
     free_bytes: int | None
 
 
@@ -136,15 +122,6 @@ class Uninstalled(TypedDict):
     unused_secrets: list[str]
 
 
-class CatalogVariable(TypedDict):
-    """A variable that a server of the catalog needs."""
-
-    name: str
-    about: str
-    secret: bool
-    required: bool
-
-
 class CatalogServer(TypedDict):
     name: str
     title: str
@@ -153,7 +130,7 @@ class CatalogServer(TypedDict):
     reference: str
     url: str
     args: list[str]
-    env: list[CatalogVariable]
+    env: list[Variable]
     version: str
     add: str
     """The command that adds it."""

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from toolcrib.agent.export import AnswerUsage
+from toolcrib.llm.trial import VendorTrial
+from toolcrib.llm.vendors import VendorStatus
 from toolcrib.operations.results.calls import Outcome
-from toolcrib.operations.results.chats import ChatState
 
 
-class VendorTrial(TypedDict):
-    """The last test of a vendor since the host started."""
-
-    at: str
-    model: str
-    ms: float | None
-    """None if it did not answer."""
-    refused: bool
-    """Whether the vendor rejected the key."""
-    reason: str
-
-
-class Vendor(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Vendor(VendorStatus):
     """A model vendor; `key` is the name of a key, never its value."""
 
-    vendor: str
-    title: str
-    address: str
-    keys: list[str]
-    key: str | None
-    place: Literal["environment", "secret"] | None
-    ready: bool
-    models: list[str]
-    """Models known without asking the vendor."""
     tried: VendorTrial | None
 
 
@@ -45,14 +28,6 @@ class Models(TypedDict):
     vendors: list[Vendor]
 
 
-class ModelTried(TypedDict):
-    """A test of a model."""
-
-    model: str
-    answer: str
-    ms: float
-
-
 class AnswerCall(TypedDict):
     """A tool call made for an answer."""
 
@@ -60,17 +35,6 @@ class AnswerCall(TypedDict):
     arguments: dict[str, Any]
     outcome: Outcome
     ms: float
-
-
-class AnswerUsage(TypedDict):
-    """Tokens as counted by the vendor; `cost` is in dollars, None if the price is unknown."""
-
-    input: int
-    output: int
-    cached: int
-    requests: int
-    written: int
-    cost: float | None
 
 
 class Answered(TypedDict):
@@ -91,40 +55,6 @@ class AnswerEvent(TypedDict):
     __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
     event: str
-
-
-class ChatInfo(TypedDict):
-    """A chat in a list."""
-
-    id: str
-    title: str
-    model: str
-    created: str
-    updated: str
-    parent: str | None
-    entries: int
-    state: ChatState
-
-
-class ChatEntry(TypedDict):
-    """A stored entry of a chat; the other keys depend on `kind`."""
-
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-
-    kind: str
-
-
-class ChatWhole(TypedDict):
-    """A chat with all of its entries."""
-
-    id: str
-    title: str
-    model: str
-    created: str
-    updated: str
-    parent: str | None
-    entries: list[ChatEntry]
-    state: ChatState
 
 
 class ChatClosed(TypedDict):

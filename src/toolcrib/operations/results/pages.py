@@ -12,7 +12,7 @@ class PageAddress(TypedDict):
 
 
 class LetInPage(TypedDict):
-    """A signed-in browser."""
+    """A signed-in browser: a `PageKey` without the hash of its key."""
 
     id: str
     name: str

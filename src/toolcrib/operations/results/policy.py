@@ -12,9 +12,10 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.approvals.rule import Rule
+from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.approvals.rule_text import rule_place, rule_words
 from toolcrib.host import Host
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import uses_of_rules
 from toolcrib.store.columns import from_stored
@@ -83,14 +84,6 @@ class PolicyRule(RuleShown):
     decided_on: str
     """The machine on which that was."""
     decided_at: str | None
-
-
-class BrokenRule(TypedDict):
-    """A stored rule that cannot be used."""
-
-    id: str
-    rule: str
-    reason: str
 
 
 class Policy(TypedDict):

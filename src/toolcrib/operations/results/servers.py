@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Literal, NotRequired, cast, final
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired, final
 
 from typing_extensions import TypedDict
 
 from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
+from toolcrib.servers.installers.engine.remedies import Remedy
 from toolcrib.servers.trial import StepResult
+from toolcrib.tools.caller import ServerCalls
 
 State = Literal[
     "disabled",
@@ -25,59 +27,14 @@ State = Literal[
 ]
 
 
-class ToolCalls(TypedDict):
-    """Calls of one tool since the host started; durations in milliseconds."""
-
-    name: str
-    total: int
-    errors: int
-    in_flight: int
-    p50_ms: float | None
-    p95_ms: float | None
-    max_ms: float | None
-
-
-class ServerCalls(TypedDict):
-    """Calls of a server since the host started, in total and per tool."""
-
-    total: int
-    errors: int
-    in_flight: int
-    p50_ms: float | None
-    p95_ms: float | None
-    max_ms: float | None
-    tools: list[ToolCalls]
-
-
-class Server(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Server(ServerStatus):
     """A server; `reason` says why it is in its state, `hint` what to do."""
 
-    name: str
-    type: str
-    enabled: bool
-    state: State
-    reason: str
-    hint: str
-    pid: int | None
-    era: str | None
-    """The negotiated protocol version."""
-    version: str | None
-    """The version reported by the server."""
-    tools: int
     held: int
     """Tools that are held for review; they are among `tools`."""
     checking: int
     """Tools that are held until they have been checked."""
-    last_connected: str | None
-    restarts: int
-    retry_at: str | None
-    junk_lines: int
-    """Lines on stdout that were not messages."""
-    stale_tools: bool
-    unresponsive: bool
-    needs: str
-    """What only the user can provide, such as `account`; empty unless the state is `needs-config`."""
-    last_failure: str | None
     calls: ServerCalls
 
 
@@ -120,22 +77,10 @@ class LogBatch(TypedDict):
     lines: list[str]
 
 
-class TrialStep(TypedDict):
-    """One step of a test; the test ends at the first step that fails."""
-
-    name: Literal["resolve", "spawn", "connect", "handshake", "list"]
-    ok: bool
-    ms: float
-    detail: str
-    hint: NotRequired[str]
-
-
-class TrialRemedy(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class TrialRemedy(Remedy):
     """The option to reinstall the server with."""
 
-    reason: str
-    option: Literal["also", "allow_scripts"]
-    values: list[str]
     command: str
 
 
@@ -143,7 +88,7 @@ class Trial(TypedDict):
     """The test of a server: a second instance is started, step by step."""
 
     ok: bool
-    steps: list[TrialStep]
+    steps: list[StepResult]
     review: list[str]
     """Unclear parts of its tool descriptions."""
     tools: int
@@ -232,18 +177,13 @@ class WatchedConfig(TypedDict):
 Watched = WatchedServer | WatchedRemoval | WatchedConfig
 
 
-def server_json(status: ServerStatus, host: Host) -> Server:
-    calls = host.toolset.caller.counts.of(status.name)
+def server_shown(status: ServerStatus, host: Host) -> Server:
     tools = host.toolset.registry.snapshot.by_server.get(status.name, ())
-    shown = {**asdict(status), "state": status.state.value}
-    shown["held"] = sum(tool.in_review for tool in tools)
-    shown["checking"] = sum(tool.checking for tool in tools)
-    shown["tools"] = status.tools or (len(tools) if shown["checking"] else 0)
-    shown["calls"] = asdict(calls)
-    shown["calls"]["tools"] = [{"name": name, **counted} for name, counted in shown["calls"]["tools"].items()]
-    return cast("Server", shown)
-
-
-def step_json(step: StepResult) -> TrialStep:
-    shown = {"name": step.name, "ok": step.ok, "ms": step.ms, "detail": step.detail}
-    return cast("TrialStep", {**shown, "hint": step.hint} if step.hint else shown)
+    checking = sum(tool.checking for tool in tools)
+    known = {
+        **vars(status),
+        "held": sum(tool.in_review for tool in tools),
+        "checking": checking,
+        "tools": status.tools or (len(tools) if checking else 0),
+    }
+    return Server(**known, calls=host.toolset.caller.counts.of(status.name))

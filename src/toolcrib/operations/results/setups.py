@@ -8,24 +8,14 @@ from typing_extensions import TypedDict
 
 from toolcrib.operations.overview import source_of
 from toolcrib.operations.results.overview import ServerSource
-from toolcrib.operations.results.times import moment
 from toolcrib.schema import failures
 from toolcrib.schema.failures import Failure
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.setups import SetupStatus, SetupStep
 
 
-class SetupStepShown(TypedDict):
-    """One step; `ms` is its duration, once it has ended."""
-
-    key: Literal["resolve", "install", "start", "connect", "handshake", "list", "ready", "review"]
-    state: Literal["wait", "work", "done", "fail"]
-    detail: str
-    ms: float | None
-    began: str | None
-
-
 class SetupShown(TypedDict):
-    """The progress of background work on a server."""
+    """The progress of background work on a server; with its source instead of its entry."""
 
     name: str
     kind: Literal["add", "trust", "test", "update"]
@@ -35,7 +25,7 @@ class SetupShown(TypedDict):
     source: ServerSource | None
     began: str
     ended: str | None
-    steps: list[SetupStepShown]
+    steps: list[SetupStep]
     done: int
     total: int
     """Packages of an installation; 0 if unknown."""
@@ -63,21 +53,11 @@ def setup_json(status: SetupStatus) -> SetupShown:
         "source": source_of(status.entry) if status.entry else None,
         "began": moment(status.began),
         "ended": moment(status.ended) if status.ended else None,
-        "steps": [_step_json(step) for step in status.steps],
+        "steps": list(status.steps),
         "done": status.done,
         "total": status.total,
         "error": failures.to_json(status.error) if status.error else None,
         "review": list(status.review),
         "tools": status.tools,
         "log": list(status.log),
-    }
-
-
-def _step_json(step: SetupStep) -> SetupStepShown:
-    return {
-        "key": step.key,
-        "state": step.state,
-        "detail": step.detail,
-        "ms": step.ms,
-        "began": moment(step.began) if step.began else None,
     }

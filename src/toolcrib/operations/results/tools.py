@@ -14,8 +14,9 @@ from toolcrib.host import Host
 from toolcrib.operations.lookup import UP
 from toolcrib.operations.results.calls import CallProgress, CallResult
 from toolcrib.operations.results.policy import Effect
-from toolcrib.operations.results.times import moment
+from toolcrib.retrieval.selection import Reason
 from toolcrib.schema.approvals import Judgement
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState
 from toolcrib.schema.tools import Principal, Tool
 
@@ -48,14 +49,6 @@ class ToolInfo(TypedDict):
     """The parts that last changed."""
 
 
-class MatchReason(TypedDict):
-    """A part of a tool that matches a question."""
-
-    field: str
-    terms: list[str]
-    score: float
-
-
 class ToolMatch(TypedDict):
     """A tool that matches a question."""
 
@@ -64,7 +57,7 @@ class ToolMatch(TypedDict):
     description: str
     score: float
     kind: Literal["always on", "match", "just used"]
-    reasons: list[MatchReason]
+    reasons: list[Reason]
 
 
 class ToolSearch(TypedDict):

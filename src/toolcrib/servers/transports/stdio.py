@@ -50,13 +50,19 @@ LONGEST_JUNK = 2 * LONGEST_LINE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(Section):
-    """The keys of a `stdio` entry."""
+class ProcessSpec(Section):
+    """The keys of every entry that starts a process."""
 
-    command: str = full_text()
     args: tuple[str, ...] = texts()
     env: dict[str, str] = named_texts()
     cwd: str | None = text(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ProcessSpec):
+    """The keys of a `stdio` entry."""
+
+    command: str = full_text()
 
 
 class StdioLink:

@@ -9,7 +9,7 @@ from tests.features.workflows.planner.evaluation.runner import as_workflow, bund
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.changes import Changes, differences
+from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
 from toolcrib.features.workflows.planner.patches import patched
 from toolcrib.schema.workflows import Workflow
 
@@ -32,7 +32,7 @@ def applied(current: Workflow, patch: Json) -> tuple[Workflow | None, list[str],
     return workflow, [problem.message for problem in problems], [doubt.message for doubt in draft.doubts]
 
 
-def changes(current: Workflow, patch: Json) -> Changes:
+def changes(current: Workflow, patch: Json) -> WorkflowChanges:
     workflow, problems, _ = applied(current, patch)
     assert workflow is not None, problems
     return differences(current, workflow)

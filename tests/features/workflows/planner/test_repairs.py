@@ -13,7 +13,7 @@ from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import Catalog
 from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.reading import read_workflow
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 READ = call("read", "filesystem__read_file", path="a.txt")
 SAVE = call("save", "filesystem__write_file", path="b.txt", content="{{read.text}}")
@@ -27,7 +27,7 @@ def catalog() -> Catalog:
 
 def built(
     catalog: Catalog, nodes: list[Any], edges: list[Any], **rest: Any
-) -> tuple[Workflow | None, list[Problem], list[Doubt]]:
+) -> tuple[Workflow | None, list[WorkflowProblem], list[Doubt]]:
     draft = read_workflow({"name": "test", "nodes": nodes, "edges": edges, **rest})
     workflow, problems = build(draft, catalog, "test")
     return workflow, problems, draft.doubts

@@ -12,7 +12,7 @@ from toolcrib.cli.output import note, show_table
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.tools import ToolMatch, ToolSearch
+    from toolcrib.operations.client import ToolMatch, ToolSearch
 
 
 @declare()

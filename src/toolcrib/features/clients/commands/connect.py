@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -22,12 +22,13 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import ConfigError, ToolcribError, UsageError
 from toolcrib.features.clients.commands.completion import client_completion
+from toolcrib.schema.json_values import to_json
 
 if TYPE_CHECKING:
     from toolcrib.config.paths import Paths
     from toolcrib.config.settings import Settings
     from toolcrib.features.clients.files.client import McpClient
-    from toolcrib.features.clients.files.file_changes import Change, ClientState
+    from toolcrib.features.clients.files.file_changes import Change, KnownClient
     from toolcrib.features.clients.files.gateway import Address, Program
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -236,18 +237,16 @@ def _show_clients(surface: Surface) -> None:
     from toolcrib.features.clients.files.file_changes import client_states
 
     states = client_states()
-    if surface.answer(
-        [{**asdict(state), "file": str(state.file), "names": list(state.names)} for state in states]
-    ):
+    if surface.answer(to_json(states)):
         return
-    rows = [[state.client, _yes(state.found), _connected(state), str(state.file)] for state in states]
+    rows = [[state.client, _yes(state.found), _connected(state), state.file] for state in states]
     show_table(["CLIENT", "INSTALLED", "CONNECTED", "FILE"], rows, colour=_colour)
     for state in states:
         if state.problem:
             label("warning:", "yellow", state.problem)
 
 
-def _connected(state: ClientState) -> str:
+def _connected(state: KnownClient) -> str:
     if state.connected is None:
         return "unreadable"
     names = [name for name in state.names if name != "toolcrib"]

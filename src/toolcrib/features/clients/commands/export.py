@@ -15,7 +15,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
-    from toolcrib.features.clients.results import Exported
+    from toolcrib.operations.client import Exported
 
 
 @declare("Servers", asks=True)

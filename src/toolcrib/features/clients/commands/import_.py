@@ -18,8 +18,8 @@ from toolcrib.errors import UsageError
 from toolcrib.features.clients.commands.completion import client_completion
 
 if TYPE_CHECKING:
-    from toolcrib.features.clients.results import FoundSource, ImportPlan, ImportPlanned
-    from toolcrib.operations.client import Client
+    from toolcrib.features.clients.results import FoundSource
+    from toolcrib.operations.client import Client, ImportPlan, ImportPlanned
 
 Conflicts = Literal["skip", "rename", "replace"]
 _STANDINGS = {"new": "new", "same": "already configured", "differs": "name already used"}

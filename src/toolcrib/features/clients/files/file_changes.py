@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -215,14 +216,14 @@ def _content(file: Path) -> bytes | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientState:
-    """One client."""
+class KnownClient:
+    """An MCP client that can be connected."""
 
     client: str
     title: str
-    file: Path
+    file: str
     found: bool
-    """It seems to be installed."""
+    """Whether it seems to be installed."""
     connected: bool | None
     """None when its file cannot be read."""
     names: tuple[str, ...] = ()
@@ -230,24 +231,20 @@ class ClientState:
     problem: str = ""
 
 
-def client_states() -> list[ClientState]:
+def client_states() -> list[KnownClient]:
     """All clients; a file that cannot be read is reported as a problem."""
     return [client_state(name) for name in client_names()]
 
 
-def client_state(name: str) -> ClientState:
+def client_state(name: str) -> KnownClient:
     """One client; raises `NotFound` for an unknown name."""
     places = find_user_folders()
     client = find_client(name).here(places)
     file, here = client.file(places), client.is_here(places)
+    known = partial(KnownClient, client=name, title=client.title, file=str(file), found=here)
     try:
         entries = read_entries(client, file)
     except ToolcribError as error:
-        problem = f"{client.title}: {error.message}"
-        return ClientState(
-            client=name, title=client.title, file=file, found=here, connected=None, problem=problem
-        )
+        return known(connected=None, problem=f"{client.title}: {error.message}")
     names = tuple(name for name, entry in entries.items() if is_ours(name, entry))
-    return ClientState(
-        client=name, title=client.title, file=file, found=here, connected=bool(names), names=names
-    )
+    return known(connected=bool(names), names=names)

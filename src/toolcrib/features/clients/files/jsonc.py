@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from toolcrib.config.drafts import Table
 from toolcrib.config.json_parser import KeyPath, Parser
 from toolcrib.errors import ConfigError
-from toolcrib.features.clients.files.client import Entry, Table, entries_in
+from toolcrib.features.clients.files.client import Entry, entries_in
 
 UNIT = "  "
 _NOTHING = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)

@@ -10,8 +10,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.config.drafts import Table
 from toolcrib.errors import ConfigError
-from toolcrib.features.clients.files.client import Entry, Table, entries_in
+from toolcrib.features.clients.files.client import Entry, entries_in
 
 if TYPE_CHECKING:
     import tomlkit

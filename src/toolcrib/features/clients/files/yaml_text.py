@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from toolcrib.config.drafts import Table
 from toolcrib.errors import ConfigError
-from toolcrib.features.clients.files.client import Entry, Table
+from toolcrib.features.clients.files.client import Entry
 from toolcrib.features.clients.files.yaml_nodes import Node, is_mapping, parse, value_of
 
 STEP = "  "

@@ -13,6 +13,7 @@ from toolcrib.errors import NoHost, UsageError
 from toolcrib.features.clients.files.client import McpClient, find_client, snippet
 from toolcrib.features.clients.files.file_changes import (
     Change,
+    KnownClient,
     client_states,
     plan_connection,
     plan_removal,
@@ -26,7 +27,7 @@ from toolcrib.features.clients.files.gateway import (
     find_user_folders,
     make_address,
 )
-from toolcrib.features.clients.results import ClientChanged, ClientEntry, EntryForm, KnownClient
+from toolcrib.features.clients.results import ClientChanged, ClientEntry, EntryForm
 from toolcrib.host import Host
 from toolcrib.operations.operation import OperationParams, operation
 
@@ -34,19 +35,7 @@ from toolcrib.operations.operation import OperationParams, operation
 @operation(page=True)
 async def clients(host: Host) -> list[KnownClient]:
     """List the MCP clients that can be connected, those found here, and those already connected."""
-    states = await asyncio.to_thread(client_states)
-    return [
-        {
-            "client": state.client,
-            "title": state.title,
-            "file": str(state.file),
-            "found": state.found,
-            "connected": state.connected,
-            "names": list(state.names),
-            "problem": state.problem,
-        }
-        for state in states
-    ]
+    return await asyncio.to_thread(client_states)
 
 
 class ClientParams(OperationParams):

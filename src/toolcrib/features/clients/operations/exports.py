@@ -16,9 +16,9 @@ from toolcrib.errors import ConfigError, Denied
 from toolcrib.features.clients.files.client import McpClient, find_client
 from toolcrib.features.clients.files.file_changes import plan_entries, write_change
 from toolcrib.features.clients.files.gateway import find_user_folders
-from toolcrib.features.clients.results import Exported, ExportedServer
+from toolcrib.features.clients.results import Exported
 from toolcrib.features.clients.transfer.dialect import Inexpressible
-from toolcrib.features.clients.transfer.translation import ExportedEntry, write_entry
+from toolcrib.features.clients.transfer.translation import ExportedServer, write_entry
 from toolcrib.host import Host
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
@@ -60,7 +60,7 @@ async def export(host: Host, invocation: Invocation[Any], params: ExportParams) 
         "title": client.title,
         "file": str(file),
         "document": document,
-        "servers": [_exported_json(exported) for exported in written],
+        "servers": written,
         "left_out": left_out,
         "changes": change.needed,
         "replaces": change.replaces,
@@ -71,7 +71,7 @@ async def export(host: Host, invocation: Invocation[Any], params: ExportParams) 
 
 def _write_entries(
     host: Host, params: ExportParams, client: McpClient
-) -> tuple[list[ExportedEntry], dict[str, str]]:
+) -> tuple[list[ExportedServer], dict[str, str]]:
     written, left_out = [], dict.fromkeys(host.config.broken, "its entry is broken")
     installs = host.paths.data / "servers"
     for name, entry in host.config.servers.items():
@@ -86,15 +86,6 @@ def _write_entries(
             left_out[name] = str(error)
     wanted = params.only or [*host.config.servers, *host.config.broken]
     return written, {name: reason for name, reason in left_out.items() if name in wanted}
-
-
-def _exported_json(exported: ExportedEntry) -> ExportedServer:
-    return {
-        "name": exported.name,
-        "entry": dict(exported.entry),
-        "variables": [{"name": name, "secret": secret} for name, secret in exported.variables.items()],
-        "notes": list(exported.notes),
-    }
 
 
 _LAUNCH_KEYS = (

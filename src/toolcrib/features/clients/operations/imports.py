@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,7 +20,6 @@ from toolcrib.features.clients.results import (
     FoundSource,
     ImportPlan,
     ImportPlanned,
-    ImportQuestion,
     ImportSource,
 )
 from toolcrib.features.clients.transfer.plan import Action, ConflictChoice, KnownServers, PlannedImport, plan
@@ -240,7 +239,7 @@ def planned_json(server: PlannedImport) -> ImportPlanned:
         "entry": dict(server.entry),
         "secrets": sorted(server.secrets),
         "waiting": list(server.waiting),
-        "questions": [cast("ImportQuestion", question.as_json()) for question in server.questions],
+        "questions": list(server.questions),
         "notes": list(server.notes),
         "remarks": list(server.remarks),
         "install": server.install,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.config.aliases import COMMAND_TYPE, canonical, type_of
@@ -114,17 +114,25 @@ _SAID = {"type", "command", "args", "env", "cwd", "url", "headers", "enabled", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportedEntry:
-    """An entry as the host has it."""
+class ExportVariable:
+    """A variable that must be set for the other host."""
+
+    name: str
+    secret: str
+    """The name of our secret with its value; empty for a plain variable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedServer:
+    """A server in another host's format."""
 
     name: str
     entry: Entry
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """The variables that must be set, each with the secret that it replaces, or ''."""
+    variables: tuple[ExportVariable, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def write_entry(host: str, title: str, dialect: Dialect, name: str, raw: Mapping[str, Any]) -> ExportedEntry:
+def write_entry(host: str, title: str, dialect: Dialect, name: str, raw: Mapping[str, Any]) -> ExportedServer:
     """The entry in the host's form; raises `Inexpressible`."""
     values = canonical(raw)
     left = {key: deepcopy(value) for key, value in values.items() if key not in _SAID}
@@ -136,10 +144,14 @@ def write_entry(host: str, title: str, dialect: Dialect, name: str, raw: Mapping
     kept = (raw.get(KEPT) or {}).get(host) if isinstance(raw.get(KEPT), Mapping) else None
     entry = dialect.write(name, {**(deepcopy(kept) if isinstance(kept, dict) else {}), **entry, "ours": left})
     left = entry.pop("ours", {})
-    return ExportedEntry(
+    return ExportedServer(
         name=name,
         entry=entry,
-        variables={key: value for key, value in outgoing.variables.items() if _is_set(dialect, entry, key)},
+        variables=tuple(
+            ExportVariable(name=name, secret=secret)
+            for name, secret in outgoing.variables.items()
+            if _is_set(dialect, entry, name)
+        ),
         notes=_write_notes(dialect, title, outgoing, left, entry),
     )
 

@@ -15,7 +15,7 @@ from toolcrib.errors import NotFound
 from toolcrib.features.workflows.graph.declarations import trigger_input_problems
 from toolcrib.features.workflows.trigger_type import TriggerSettings, TriggerType
 from toolcrib.graph.references import references_in, resolve
-from toolcrib.schema.workflows import Problem, Trigger, Workflow
+from toolcrib.schema.workflows import Trigger, Workflow, WorkflowProblem
 
 TRIGGERS = "toolcrib.features.workflows.triggers"
 """The folder, and the entry-point group of trigger types of other packages."""
@@ -71,10 +71,10 @@ def defined_triggers(workflow: Workflow) -> list[DefinedTrigger]:
     return found
 
 
-def setting_problems(workflow: Workflow) -> list[Problem]:
+def setting_problems(workflow: Workflow) -> list[WorkflowProblem]:
     """Why triggers cannot be turned on; the workflow can be run by hand all the same."""
     return [
-        Problem(node=None, message=f"The trigger {index} ({trigger.type}): {problem}", warning=True)
+        WorkflowProblem(node=None, message=f"The trigger {index} ({trigger.type}): {problem}", warning=True)
         for index, trigger in enumerate(workflow.triggers)
         for problem in _read(trigger)[2]
     ]

@@ -15,8 +15,7 @@ from toolcrib.features.workflows.commands.source import is_file, read_source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolcrib.features.workflows.results.plans import WorkflowDrafted
-    from toolcrib.operations.client import Client
+    from toolcrib.operations.client import Client, WorkflowDrafted
 
 _save = click.option("--save", is_flag=True, help="Save it; a workflow of this name is not overwritten.")
 _name = click.option("--name", metavar="NAME", help="The name of the workflow.")

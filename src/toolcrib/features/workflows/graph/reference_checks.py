@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from toolcrib.features.workflows.graph.reference_types import ReferenceTypes
@@ -19,7 +20,7 @@ from toolcrib.graph.value_types import (
     part_of,
     value_type,
 )
-from toolcrib.schema.workflows import RESERVED, Problem, Workflow
+from toolcrib.schema.workflows import RESERVED, Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 
 EVENT = "event"
@@ -39,7 +40,7 @@ class ReferenceChecks:
         self._types = types
         self._visibility = visibility
 
-    def run(self) -> Iterator[Problem]:
+    def run(self) -> Iterator[WorkflowProblem]:
         for draft in self._drafts.values():
             yield from self._of_settings(draft)
         for id_, node in self._workflow.nodes.items():
@@ -50,7 +51,7 @@ class ReferenceChecks:
         for name, value in self._workflow.outputs.items():
             yield from self._of_value(value, None, f"The output {name}")
 
-    def of_types(self) -> Iterator[Problem]:
+    def of_types(self) -> Iterator[WorkflowProblem]:
         """Only the settings whose references have a value of the wrong type, or lead to no field."""
         for draft in self._drafts.values():
             for path, text in _references(draft):
@@ -64,35 +65,35 @@ class ReferenceChecks:
             return False
         return all(self._root_problem(reference, node, False) is None for reference in references)
 
-    def _of_settings(self, draft: DraftNode) -> Iterator[Problem]:
+    def _of_settings(self, draft: DraftNode) -> Iterator[WorkflowProblem]:
         for path, text in _references(draft):
             yield from self._of_setting(draft, path, text)
 
-    def _of_setting(self, draft: DraftNode, path: Path, text: str) -> Iterator[Problem]:
+    def _of_setting(self, draft: DraftNode, path: Path, text: str) -> Iterator[WorkflowProblem]:
         problems = list(self._of_text(text, draft.id, spell(path)))
         yield from problems or self._misfits(draft, path, text)
 
     def _of_value(
         self, value: Any, node: str | None, place: str, *, also_itself: bool = False
-    ) -> Iterator[Problem]:
+    ) -> Iterator[WorkflowProblem]:
         for _, text in references_in(value):
             yield from self._of_text(text, node, place, also_itself=also_itself)
 
     def _of_text(
         self, text: str, node: str | None, place: str, *, also_itself: bool = False
-    ) -> Iterator[Problem]:
+    ) -> Iterator[WorkflowProblem]:
         try:
             references = parse(text).references
         except BadReference as error:
-            yield Problem(node=node, message=f"{place}: {error.message}", hint=error.hint)
+            yield WorkflowProblem(node=node, message=f"{place}: {error.message}", hint=error.hint)
             return
         for reference in references:
             itself = also_itself and reference.root == node
             found = self._root_problem(reference, node, itself) or self._path_problem(reference, node)
             if found is not None:
-                yield found.model_copy(update={"node": node, "message": f"{place}: {found.message}"})
+                yield replace(found, node=node, message=f"{place}: {found.message}")
 
-    def _root_problem(self, reference: Reference, node: str | None, itself: bool) -> Problem | None:
+    def _root_problem(self, reference: Reference, node: str | None, itself: bool) -> WorkflowProblem | None:
         root = reference.root
         if root in RESERVED:
             return self._reserved_problem(reference, node)
@@ -109,7 +110,7 @@ class ReferenceChecks:
             return _wrong(f"{reference} never has a value here: {root} does not run before {node}.", hint)
         return None
 
-    def _reserved_problem(self, reference: Reference, node: str | None) -> Problem | None:
+    def _reserved_problem(self, reference: Reference, node: str | None) -> WorkflowProblem | None:
         if reference.root == EVENT:
             hint = "Add an input, and set it in the trigger."
             return _wrong(f"{reference} can be used in triggers only.", hint)
@@ -117,19 +118,19 @@ class ReferenceChecks:
             return None
         return _wrong(f"{reference} is used outside of a Map.", "Put the node into a Map.")
 
-    def _path_problem(self, reference: Reference, node: str | None) -> Problem | None:
+    def _path_problem(self, reference: Reference, node: str | None) -> WorkflowProblem | None:
         found = self._types.of(reference, node)
         return _missing(f"{reference}: {found.reason}.", found) if isinstance(found, Missing) else None
 
-    def _misfits(self, draft: DraftNode, path: Path, text: str) -> Iterator[Problem]:
+    def _misfits(self, draft: DraftNode, path: Path, text: str) -> Iterator[WorkflowProblem]:
         given = self._types.of_text(text, draft.id)
         expected = self._expected(draft, path)
         if isinstance(expected, Missing):
             found = _missing(f"{spell(path)}: {expected.reason}.", expected)
-            yield found.model_copy(update={"node": draft.id})
+            yield replace(found, node=draft.id)
         elif isinstance(given, ValueType) and not fits(expected, given):
             message = f"{spell(path)} must be {expected}, but {text[:100]} is {given}."
-            yield Problem(node=draft.id, message=message, hint="Refer to a field of the right type.")
+            yield WorkflowProblem(node=draft.id, message=message, hint="Refer to a field of the right type.")
 
     def _expected(self, draft: DraftNode, path: Path) -> ValueType | Missing:
         """The type of a setting; the types of tool arguments are known more exactly."""
@@ -151,11 +152,11 @@ def _references(draft: DraftNode) -> Iterator[tuple[Path, str]]:
     return references_in({key: value for key, value in draft.node.settings.items() if key not in fixed})
 
 
-def _wrong(message: str, hint: str) -> Problem:
-    return Problem(node=None, message=message, hint=hint)
+def _wrong(message: str, hint: str) -> WorkflowProblem:
+    return WorkflowProblem(node=None, message=message, hint=hint)
 
 
-def _missing(message: str, missing: Missing) -> Problem:
+def _missing(message: str, missing: Missing) -> WorkflowProblem:
     known = f"Known: {', '.join(missing.names[:20])}." if missing.names else ""
     hint = did_you_mean(missing.part[:100], missing.names, otherwise=known)
-    return Problem(node=None, message=message, hint=hint, warning=not missing.certain)
+    return WorkflowProblem(node=None, message=message, hint=hint, warning=not missing.certain)

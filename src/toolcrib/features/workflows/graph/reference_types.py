@@ -22,7 +22,7 @@ from toolcrib.graph.value_types import (
     value_type,
 )
 from toolcrib.schema.tools import Tool
-from toolcrib.schema.workflows import Parameter, Problem, Workflow
+from toolcrib.schema.workflows import Parameter, Workflow, WorkflowProblem
 
 T = TypeVar("T")
 FindTool = Callable[[str], Tool]
@@ -53,7 +53,7 @@ class ReferenceTypes:
         find_tool: FindTool | None = None,
         find_workflow: FindWorkflow | None = None,
     ) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[WorkflowProblem] = []
         self._drafts = drafts
         self._bodies = bodies
         self._visibility = visibility
@@ -151,7 +151,9 @@ class ReferenceTypes:
             return find(name)
         except ToolcribError as error:
             warning = isinstance(error, ServerUnavailable)
-            self.problems.append(Problem(node=node, message=error.message, hint=error.hint, warning=warning))
+            self.problems.append(
+                WorkflowProblem(node=node, message=error.message, hint=error.hint, warning=warning)
+            )
             return None
 
 

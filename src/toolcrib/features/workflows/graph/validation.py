@@ -19,7 +19,7 @@ from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow
 from toolcrib.graph.references import references_in
 from toolcrib.graph.value_types import Schema
 from toolcrib.schema.tools import Tool, ToolDefinition
-from toolcrib.schema.workflows import RESERVED, Edge, Problem, Workflow
+from toolcrib.schema.workflows import RESERVED, Edge, Workflow, WorkflowProblem
 
 if TYPE_CHECKING:
     from toolcrib.tools.validation import ArgumentChecker
@@ -34,7 +34,7 @@ def edge_problem(
     *,
     find_tool: FindTool | None = None,
     find_workflow: FindWorkflow | None = None,
-) -> Problem | None:
+) -> WorkflowProblem | None:
     """The first value that reaches a setting only by this edge and does not fit there.
 
     An edge that the output already has is replaced. Values that are no longer set on the way are not
@@ -49,7 +49,7 @@ def edge_problem(
 
 def _type_problems(
     workflow: Workflow, find_tool: FindTool | None, find_workflow: FindWorkflow | None
-) -> list[Problem]:
+) -> list[WorkflowProblem]:
     reading = read(workflow, find_type)
     visibility = Visibility(reading.topology, reading.bodies, reading.drafts)
     types = ReferenceTypes(workflow, reading.drafts, reading.bodies, visibility, find_tool, find_workflow)
@@ -101,7 +101,7 @@ def validate(
     find_tool: FindTool | None = None,
     find_workflow: FindWorkflow | None = None,
     reading: Reading | None = None,
-) -> tuple[Problem, ...]:
+) -> tuple[WorkflowProblem, ...]:
     """All problems of a workflow; it can run if none of them is more than a warning.
 
     With `find_tool`, such as `Registry.resolve`, tools and their arguments are checked too.
@@ -134,16 +134,19 @@ def compile_valid(workflow: Workflow) -> CompiledGraph:
     return compiled(read(workflow, find_type))
 
 
-def _literals(reading: Reading, types: ReferenceTypes) -> Iterator[Problem]:
+def _literals(reading: Reading, types: ReferenceTypes) -> Iterator[WorkflowProblem]:
     """Checks values against what the settings say more exactly, such as the arguments of a tool."""
     for id_, draft in reading.drafts.items():
         for name, schema in types.refinement(id_).settings.items():
             wrong = literal_problem(name, draft.node.settings.get(name, {}), schema)
             if wrong is not None:
-                yield Problem(node=id_, message=wrong.message, hint=wrong.hint)
+                yield WorkflowProblem(node=id_, message=wrong.message, hint=wrong.hint)
 
 
-def _reserved(workflow: Workflow) -> list[Problem]:
+def _reserved(workflow: Workflow) -> list[WorkflowProblem]:
     names = [name for name in workflow.nodes if name in RESERVED]
     hint = "Choose another id; references use this name."
-    return [Problem(node=name, message=f"{name!r} cannot be the id of a node.", hint=hint) for name in names]
+    return [
+        WorkflowProblem(node=name, message=f"{name!r} cannot be the id of a node.", hint=hint)
+        for name in names
+    ]

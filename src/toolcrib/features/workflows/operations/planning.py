@@ -15,9 +15,7 @@ from toolcrib.features.workflows.planner.changes import differences
 from toolcrib.features.workflows.planner.draft import Doubt
 from toolcrib.features.workflows.planner.repairs.ids import valid_id
 from toolcrib.features.workflows.results.plans import (
-    WorkflowChanges,
     WorkflowDrafted,
-    WorkflowEdgeChange,
     WorkflowPlanned,
 )
 from toolcrib.features.workflows.service import parse
@@ -154,24 +152,6 @@ async def workflow_add_call(
 def _drafted(before: Workflow | None, after: Workflow, doubts: Sequence[Doubt]) -> WorkflowDrafted:
     return {
         "workflow": as_dict(after),
-        "changes": _changes(before, after),
+        "changes": differences(before, after),
         "doubts": [{"node": doubt.node, "message": doubt.message} for doubt in doubts],
     }
-
-
-def _changes(before: Workflow | None, after: Workflow) -> WorkflowChanges:
-    found = differences(before, after)
-    return {
-        "added": list(found.added),
-        "removed": list(found.removed),
-        "changed": [{"node": change.node, "fields": list(change.fields)} for change in found.changed],
-        "edges_added": [_edge(edge) for edge in found.edges_added],
-        "edges_removed": [_edge(edge) for edge in found.edges_removed],
-        "inputs": list(found.inputs),
-        "outputs": list(found.outputs),
-        "other": list(found.other),
-    }
-
-
-def _edge(edge: Edge) -> WorkflowEdgeChange:
-    return {"source": edge.source, "output": edge.output, "target": edge.target}

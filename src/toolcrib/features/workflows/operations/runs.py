@@ -48,7 +48,7 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.approvals import WaitingItem, waiting_item
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import Workflow
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, cast
@@ -11,14 +10,13 @@ from pydantic import Field
 
 from toolcrib.errors import Conflict
 from toolcrib.features.workflows.files import StoredWorkflow
-from toolcrib.features.workflows.graph.node_types import AnyNodeType, node_types
+from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.results.workflows import (
     NodeTypeShown,
     WorkflowChecked,
     WorkflowEdgeChecked,
     WorkflowExported,
     WorkflowImported,
-    WorkflowProblem,
     WorkflowRemoved,
     WorkflowReview,
     WorkflowShown,
@@ -28,11 +26,12 @@ from toolcrib.features.workflows.results.workflows import (
 )
 from toolcrib.features.workflows.service import parse
 from toolcrib.graph.files import read_workflow, write_workflow
+from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.host import Host
 from toolcrib.operations.lookup import settled
 from toolcrib.operations.operation import LAZY, operation
-from toolcrib.operations.results.times import moment
-from toolcrib.schema.workflows import Edge, Problem, Workflow
+from toolcrib.schema.json_values import moment
+from toolcrib.schema.workflows import Edge, Workflow
 
 SETTLE = 10.0
 """Seconds to wait for servers that are starting; the tools of slower ones are not checked."""
@@ -133,8 +132,8 @@ async def workflow_validate(
     Each problem names its node and the reason.
     """
     await settled(host, SETTLE)
-    problems = shown_problems(host.workflows.validate(text if text is not None else workflow or {}))
-    return {"ok": all(problem["warning"] for problem in problems), "problems": problems}
+    problems = list(host.workflows.validate(text if text is not None else workflow or {}))
+    return {"ok": all(problem.warning for problem in problems), "problems": problems}
 
 
 @operation(page=True)
@@ -147,7 +146,7 @@ async def workflow_check_edge(
     """
     edge = Edge.model_validate({"from": source, "to": target, "output": output})
     problem = host.workflows.check_edge(parse(workflow), edge)
-    return {"problem": None if problem is None else shown_problems([problem])[0]}
+    return {"problem": problem}
 
 
 @operation(page=True)
@@ -235,10 +234,6 @@ async def _review(host: Host, stored: StoredWorkflow) -> WorkflowReview:
     }
 
 
-def shown_problems(problems: Iterable[Problem]) -> list[WorkflowProblem]:
-    return [cast("WorkflowProblem", problem.model_dump()) for problem in problems]
-
-
 def as_json(workflow: Workflow) -> dict[str, Any]:
     """The workflow with all default values."""
     return workflow.model_dump(mode="json", by_alias=True)
@@ -255,7 +250,7 @@ def _shown(stored: StoredWorkflow) -> WorkflowShown:
         "version": stored.version,
         "changed": moment(stored.changed),
         "workflow": as_dict(stored.readable),
-        "problems": shown_problems(stored.problems),
+        "problems": list(stored.problems),
     }
 
 
@@ -269,5 +264,5 @@ def _summary(host: Host, stored: StoredWorkflow) -> WorkflowSummary:
         "nodes": 0 if workflow is None else len(workflow.nodes),
         "triggers": 0 if workflow is None else len(workflow.triggers),
         "tool": workflow is not None and workflow.options.tool,
-        "problems": shown_problems(stored.problems),
+        "problems": list(stored.problems),
     }

@@ -11,17 +11,17 @@ from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
 from toolcrib.features.workflows.planner.repairs import repair
 from toolcrib.graph.files import workflow_from
 from toolcrib.graph.problems import InvalidWorkflow
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 
-def problems_of(workflow: Workflow, catalog: Catalog) -> list[Problem]:
+def problems_of(workflow: Workflow, catalog: Catalog) -> list[WorkflowProblem]:
     found = validate(workflow, find_tool=catalog.tool, find_workflow=catalog.workflow)
     return [problem for problem in found if not problem.warning]
 
 
 def build(
     draft: Draft, catalog: Catalog, request: str, current: Workflow | None = None
-) -> tuple[Workflow | None, list[Problem]]:
+) -> tuple[Workflow | None, list[WorkflowProblem]]:
     """The workflow of a repaired draft, or the problems; those that the current one has do not count."""
     repair(draft, catalog)
     try:
@@ -34,7 +34,7 @@ def build(
     return (None, problems) if problems else (workflow, [])
 
 
-def _is_reported(draft: Draft, problem: Problem) -> bool:
+def _is_reported(draft: Draft, problem: WorkflowProblem) -> bool:
     """Whether a rule already reported the node, more exactly than validation does."""
     return problem.node is not None and any(known.node == problem.node for known in draft.problems)
 

@@ -5,25 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.schema.workflows import Edge, Workflow
+from toolcrib.schema.workflows import Workflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangedNode:
+class WorkflowNodeChange:
     node: str
     fields: tuple[str, ...]
-    """What changed: `type`, `name`, `settings.tool` and so on."""
+    """What changed, such as `name` or `settings.arguments`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changes:
-    """Everything that differs; nodes, inputs and outputs by their names."""
+class WorkflowEdgeChange:
+    """An edge that is new or gone; unlike `Edge`, which is written to files, with the names of its fields."""
+
+    source: str
+    output: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkflowChanges:
+    """What is different from the workflow before; everything, if there was none."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    changed: tuple[ChangedNode, ...] = ()
-    edges_added: tuple[Edge, ...] = ()
-    edges_removed: tuple[Edge, ...] = ()
+    changed: tuple[WorkflowNodeChange, ...] = ()
+    edges_added: tuple[WorkflowEdgeChange, ...] = ()
+    edges_removed: tuple[WorkflowEdgeChange, ...] = ()
     inputs: tuple[str, ...] = ()
     """Added, removed or changed."""
     outputs: tuple[str, ...] = ()
@@ -32,25 +41,33 @@ class Changes:
 
     @property
     def is_empty(self) -> bool:
-        return self == Changes()
+        return self == WorkflowChanges()
 
 
 _OTHER = ("name", "description", "checks", "options", "triggers")
 
 
-def differences(before: Workflow | None, after: Workflow) -> Changes:
+def differences(before: Workflow | None, after: Workflow) -> WorkflowChanges:
     """What is different in `after`; everything is new without a workflow before."""
     old = before or Workflow(name=after.name)
     both = [name for name in after.nodes if name in old.nodes and after.nodes[name] != old.nodes[name]]
-    return Changes(
+    return WorkflowChanges(
         added=tuple(name for name in after.nodes if name not in old.nodes),
         removed=tuple(name for name in old.nodes if name not in after.nodes),
-        changed=tuple(ChangedNode(node=name, fields=_fields(old, after, name)) for name in both),
-        edges_added=tuple(edge for edge in after.edges if edge not in old.edges),
-        edges_removed=tuple(edge for edge in old.edges if edge not in after.edges),
+        changed=tuple(WorkflowNodeChange(node=name, fields=_fields(old, after, name)) for name in both),
+        edges_added=_edges(after, old),
+        edges_removed=_edges(old, after),
         inputs=_keys(old.inputs, after.inputs),
         outputs=_keys(old.outputs, after.outputs),
         other=tuple(name for name in _OTHER if getattr(old, name) != getattr(after, name)),
+    )
+
+
+def _edges(here: Workflow, there: Workflow) -> tuple[WorkflowEdgeChange, ...]:
+    """The edges that only one of two workflows has."""
+    own = (edge for edge in here.edges if edge not in there.edges)
+    return tuple(
+        WorkflowEdgeChange(source=edge.source, output=edge.output, target=edge.target) for edge in own
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.schema.workflows import NEXT, Problem
+from toolcrib.schema.workflows import NEXT, WorkflowProblem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Draft:
     kept: frozenset[str] = frozenset()
     """Nodes of the current workflow, which the rules for nodes leave unchanged."""
     doubts: list[Doubt] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[WorkflowProblem] = field(default_factory=list)
 
     def doubt(self, node: str | None, message: str) -> None:
         found = Doubt(node=node, message=message)
@@ -58,7 +58,7 @@ class Draft:
             self.doubts.append(found)
 
     def problem(self, node: str | None, message: str, hint: str = "") -> None:
-        self.problems.append(Problem(node=node, message=message, hint=hint))
+        self.problems.append(WorkflowProblem(node=node, message=message, hint=hint))
 
     def new_nodes(self) -> list[PlannedNode]:
         """The nodes that the model wrote."""

@@ -16,7 +16,7 @@ from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner import prompt
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.changes import Changes, differences
+from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
 from toolcrib.features.workflows.planner.draft import Doubt, Draft
 from toolcrib.features.workflows.planner.json_text import NoJson, read_object
 from toolcrib.features.workflows.planner.offer import fitting
@@ -25,7 +25,7 @@ from toolcrib.features.workflows.planner.reading import read_workflow
 from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.schema.messages import FromModel, FromUser, Message, Text, Usage
 from toolcrib.schema.tools import Tool, ToolDefinition
-from toolcrib.schema.workflows import Problem, Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 from toolcrib.tools.scanner import scan
 
 _MOST_KNOWN = 10_000
@@ -142,7 +142,7 @@ class Plan:
     """A valid workflow for a request."""
 
     workflow: Workflow
-    changes: Changes
+    changes: WorkflowChanges
     """What is new, or different from the current workflow."""
     doubts: tuple[Doubt, ...]
     """What was corrected or assumed, for the user to check."""
@@ -177,7 +177,7 @@ class _Talk:
 class _Attempt:
     workflow: Workflow | None = None
     doubts: tuple[Doubt, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[WorkflowProblem, ...] = ()
 
 
 class Planner:
@@ -261,11 +261,11 @@ def _attempt(answer: Finished, catalog: Catalog, request: str, current: Workflow
     try:
         found = read_object(answer.message.text, cut=answer.reason == "length")
     except NoJson as error:
-        return _Attempt(problems=(Problem(node=None, message=str(error)),))
+        return _Attempt(problems=(WorkflowProblem(node=None, message=str(error)),))
     draft = _draft(found, current)
     workflow, problems = build(draft, catalog, request, current)
     if workflow is not None and workflow == current:
-        problems = [Problem(node=None, message="The patch changes nothing.")]
+        problems = [WorkflowProblem(node=None, message="The patch changes nothing.")]
         return _Attempt(problems=tuple(problems))
     return _Attempt(workflow=workflow, doubts=tuple(draft.doubts), problems=tuple(problems))
 
@@ -289,7 +289,7 @@ def _draft(answer: Mapping[str, Any], current: Workflow | None) -> Draft:
 _REFUSED_HINT = "Add the servers that it needs, or say the request in another way."
 
 
-def _refused(problems: Sequence[Problem], talk: _Talk, answer: Finished) -> PlanRefused:
+def _refused(problems: Sequence[WorkflowProblem], talk: _Talk, answer: Finished) -> PlanRefused:
     first = problems[0]
     where = f"node {first.node}: " if first.node else ""
     more = f" ({len(problems) - 1} more problems)" if len(problems) > 1 else ""

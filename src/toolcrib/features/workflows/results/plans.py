@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from toolcrib.features.workflows.planner.changes import WorkflowChanges
 from toolcrib.schema.workflows import Workflow
 
 
@@ -13,35 +14,6 @@ class WorkflowDoubt(TypedDict):
     node: str | None
     """The id of the node; null for the workflow as a whole."""
     message: str
-
-
-class WorkflowNodeChange(TypedDict):
-    node: str
-    fields: list[str]
-    """What changed, such as `name` or `settings.arguments`."""
-
-
-class WorkflowEdgeChange(TypedDict):
-    """An edge that is new or gone."""
-
-    source: str
-    output: str
-    target: str
-
-
-class WorkflowChanges(TypedDict):
-    """What is different from the workflow before; everything, if there was none."""
-
-    added: list[str]
-    removed: list[str]
-    changed: list[WorkflowNodeChange]
-    edges_added: list[WorkflowEdgeChange]
-    edges_removed: list[WorkflowEdgeChange]
-    inputs: list[str]
-    """Added, removed or changed."""
-    outputs: list[str]
-    other: list[str]
-    """Other parts of the workflow, such as `description`."""
 
 
 class WorkflowDrafted(TypedDict):

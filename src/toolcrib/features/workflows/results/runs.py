@@ -10,7 +10,8 @@ from typing import Any, cast
 from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.records import OpenQuestion, RunRecord, RunStart, StepRecord
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.failures import FailureText
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 __all__ = ["RunState", "StepState"]
@@ -87,12 +88,8 @@ def _differences(a: StepRecord, b: StepRecord) -> list[str]:
     return [key for key in COMPARED if both[0].get(key) != both[1].get(key)]
 
 
-class StepFailure(TypedDict):
+class StepFailure(FailureText):
     """Why a step or a run failed."""
-
-    kind: str
-    message: str
-    hint: str
 
 
 class RunResult(TypedDict):
@@ -127,7 +124,7 @@ class RunList(TypedDict):
 
 
 class StepShown(TypedDict):
-    """One visit of a node."""
+    """One visit of a node, without its trace."""
 
     step: str
     """The node's id; `#2` and so on for later visits."""
@@ -145,7 +142,7 @@ class StepShown(TypedDict):
 
 
 class StepQuestion(TypedDict):
-    """What a step asks its user; answer it with `workflow_answer`."""
+    """What a step asks its user, with times as text; answer it with `workflow_answer`."""
 
     step: str
     """With the steps that lead to it: `sub/ask` is the step `ask` of the sub-workflow at `sub`."""
@@ -187,7 +184,7 @@ class RunShown(TypedDict):
 
 
 class StepTrace(TypedDict):
-    """Everything that is recorded about one step."""
+    """Everything that is recorded about one step; unlike in a stored trace, no key is missing."""
 
     run: str
     step: str

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.trigger_service import MOST_SHOWN, TriggerState
 from toolcrib.features.workflows.trigger_store import StartRecord
-from toolcrib.operations.results.times import moment
+from toolcrib.schema.json_values import moment
 
 
 class TriggerStart(TypedDict):

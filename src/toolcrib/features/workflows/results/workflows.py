@@ -8,20 +8,9 @@ from typing_extensions import TypedDict
 
 from toolcrib.graph.node_type import Flow as NodeFlow
 from toolcrib.graph.node_type import Group as NodeGroup
-from toolcrib.schema.workflows import Workflow
+from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 __all__ = ["NodeFlow", "NodeGroup"]
-
-
-class WorkflowProblem(TypedDict):
-    """Why a workflow cannot run."""
-
-    node: str | None
-    """The id of the node; null for the workflow as a whole."""
-    message: str
-    hint: str
-    warning: bool
-    """The workflow can run all the same."""
 
 
 class WorkflowChecked(TypedDict):
@@ -53,7 +42,7 @@ class WorkflowSummary(TypedDict):
 
 
 class WorkflowShown(TypedDict):
-    """A whole workflow, with every default value filled in."""
+    """A whole workflow that can be read, as JSON with every default value filled in."""
 
     name: str
     version: str

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -24,15 +24,12 @@ Stage = Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "acti
 
 @dataclass(frozen=True)
 class InstallProgress:
-    """A progress report; `total` is 0 if unknown."""
+    """Progress of an installation; `total` is 0 if unknown."""
 
     stage: Stage
     detail: str
     done: int = 0
     total: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 Progress = Callable[[InstallProgress], None]

@@ -69,8 +69,9 @@ class Launch(_Data):
     cwd: str | None = None
 
 
-class InstallQuestion(_Data):
-    """A setting that the user must provide."""
+@dataclass(frozen=True, kw_only=True)
+class InstallQuestion:
+    """A value that the server needs from the user."""
 
     key: str
     title: str

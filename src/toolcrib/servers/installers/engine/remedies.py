@@ -30,13 +30,13 @@ _BOUNDS = {"mcp": "2", "pydantic": "2.12"}
 """Versions that break many older servers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Remedy:
     """Install options with which the server may start."""
 
+    reason: str
     option: Literal["also", "allow_scripts"]
     values: tuple[str, ...]
-    reason: str
 
     @property
     def words(self) -> list[str]:
@@ -79,7 +79,8 @@ def _forgotten(module: str) -> Remedy | None:
     package = DISTRIBUTIONS.get(module)
     if package is None:
         return None
-    return Remedy("also", (package,), f"It imports {module} but does not declare {package} as a dependency.")
+    reason = f"It imports {module} but does not declare {package} as a dependency."
+    return Remedy(reason=reason, option="also", values=(package,))
 
 
 def _bounded(name: str, lock: Mapping[str, str]) -> Remedy | None:
@@ -90,7 +91,7 @@ def _bounded(name: str, lock: Mapping[str, str]) -> Remedy | None:
     if bound is None or _numbers(version) < _numbers(bound):
         return None
     reason = f"It needs an earlier {name} than {version} but does not declare that."
-    return Remedy("also", (f"{name}<{bound}",), reason)
+    return Remedy(reason=reason, option="also", values=(f"{name}<{bound}",))
 
 
 def _release_before(version: str) -> str | None:
@@ -113,9 +114,8 @@ def _npm(folder: Path, options: Options, said: str) -> Remedy | None:
     if not blamed or not re.search(r"cannot find|could not|not found|error", said, re.IGNORECASE):
         return None
     listed = ", ".join(blamed)
-    return Remedy(
-        "allow_scripts", blamed, f"The install scripts of {listed} did not run; they may be needed."
-    )
+    reason = f"The install scripts of {listed} did not run; they may be needed."
+    return Remedy(reason=reason, option="allow_scripts", values=blamed)
 
 
 def with_scripts(folder: Path) -> tuple[str, ...]:
