@@ -120,6 +120,18 @@ def test_the_map_names_only_what_exists() -> None:
     assert [known.words for known in entries() if not known.paths] == []
 
 
+def test_the_text_around_the_tables_names_only_what_exists() -> None:
+    prose = [line for line in MAP.splitlines() if not line.startswith("|")]
+    named = [name for line in prose for name in re.findall(r"`((?:\w+/)+\w+\.py)`", line)]
+    steps = re.findall(
+        r"\b((?:tools|approvals|servers|store|chats|graph)/\w+)", MAP.partition("## Four lines")[2]
+    )
+
+    places = [*named, *(f"{step}.py" for step in steps)]
+    assert len(places) > 8
+    assert [name for name in places if not (SOURCE / name).exists() and not (ROOT / name).exists()] == []
+
+
 def test_every_package_and_feature_has_a_row() -> None:
     folders = {folder for folder, _ in rows()}
     packages = [
