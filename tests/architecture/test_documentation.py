@@ -160,16 +160,3 @@ def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
     assert len(lines) <= 150
     assert any(line.startswith("make run") for line in lines[:20])
     assert any(line.startswith("make test") for line in lines[:20])
-
-
-def test_the_map_of_the_architecture_names_only_what_exists() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.partition("## What is where")[2].partition("\n## ")[0]
-    source, missing = ROOT / "src/toolcrib", []
-    for paragraph in section.split("\n\n"):
-        packages = [source / name for name in re.findall(r"\*\*`(\w+)/`\*\*", paragraph)]
-        known = {path.name for package in packages for path in package.rglob("*.py*")}
-        named = re.findall(r"`([\w/]+\.pyi?)`", paragraph)
-        missing += [name for name in named if name not in known and not (source / name).is_file()]
-
-    assert not missing

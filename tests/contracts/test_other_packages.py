@@ -128,6 +128,33 @@ async def prepare(name, given):
 async def check(account, secret):
     return AccountCheck(identity=account.user)
 ''',
+    "roost": '''
+"""Feature: a roost, with a command and an operation of its own."""
+from toolcrib.feature import Feature
+FEATURE = Feature(
+    name="roost",
+    title="Roost",
+    package="aviary",
+    docs="roost",
+    operations=("sleeping",),
+    commands={"roost": "settling"},
+)
+''',
+    "settling": '''
+"""Command: settles on the roost."""
+import click
+@click.command(help="Settle on the roost.")
+def command():
+    click.echo("settled")
+''',
+    "sleeping": '''
+"""Operations: sleeping."""
+from toolcrib.operations.operation import operation
+@operation()
+async def sleep_until(host, hour: int) -> int:
+    """Sleep."""
+    return hour
+''',
     "flights": '''
 """Gateway method."""
 async def fly(front, request, wire):
@@ -148,6 +175,7 @@ GROUPS = {
     "toolcrib.operations": "counting",
     "toolcrib.gateway.methods": "flights",
     "toolcrib.features.accounts.providers": "nest",
+    "toolcrib.features": "roost",
 }
 HOST = """
 import asyncio, pathlib, toolcrib
@@ -263,6 +291,17 @@ def test_an_operation_of_another_package_runs_and_is_not_offered_to_pages(folder
     )
 
     assert told(folder, program) == [[0, 1, 2], [False]]
+
+
+def test_a_feature_of_another_package_brings_a_command_and_an_operation(folder: Path) -> None:
+    program = (
+        "from toolcrib.operations.registry import perform; "
+        "import json; print(json.dumps(await perform(host, 'sleep_until', dict(hour=7), None)))"
+    )
+
+    assert "Settle on the roost." in run(folder, "-m", "toolcrib", "--help")
+    assert run(folder, "-m", "toolcrib", "roost").strip() == "settled"
+    assert told(folder, program) == 7
 
 
 def test_a_gateway_method_of_another_package_has_a_handler(folder: Path) -> None:

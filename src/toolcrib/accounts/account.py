@@ -17,7 +17,7 @@ class Account:
     name: str
     """Chosen by the user: `work`."""
     provider: str
-    """A module of `accounts/providers`: `google`, `imap` …"""
+    """A module of `features/accounts/providers`: `google`, `imap` …"""
     user: str = ""
     """The address or user name."""
     settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))

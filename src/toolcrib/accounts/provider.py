@@ -1,4 +1,4 @@
-"""The contract of an account provider: a module of `accounts/providers`, one for each kind of account."""
+"""The contract of an account provider: a module of `features/accounts/providers`, one a kind of account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node type declares: `workflows/nodes/<name>.py` has one `NODE` of this class.
+"""What a node type declares: `features/workflows/nodes/<name>.py` has one `NODE` of this class.
 
 A node reaches tools, models and users only through its `NodeContext`.
 """

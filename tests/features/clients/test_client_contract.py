@@ -1,4 +1,4 @@
-"""Every module of `config/clients` describes one MCP client."""
+"""Every module of `features/clients/programs` describes one MCP client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every module of `config/transfer/formats` recognises only its own documents."""
+"""Every module of `features/clients/transfer/formats` recognises only its own documents."""
 
 from __future__ import annotations
 

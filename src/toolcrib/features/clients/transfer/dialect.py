@@ -1,6 +1,6 @@
 """How a host writes an entry: the names of its keys, and its references to variables.
 
-Each file of `config/clients` holds one. Unknown keys are kept unchanged under `x-import`.
+Each file of `features/clients/programs` holds one. Unknown keys are kept unchanged under `x-import`.
 """
 
 from __future__ import annotations
