@@ -72,4 +72,4 @@ def _messages(errors: Any, depth: int = 0) -> list[str]:
     if isinstance(errors, dict) and isinstance(errors.get("message"), str):
         return [errors["message"]]
     inner = list(errors.values()) if isinstance(errors, dict) else errors if isinstance(errors, list) else []
-    return [text for each in inner for text in _messages(each, depth + 1)] if depth < 5 else []
+    return [text for error in inner for text in _messages(error, depth + 1)] if depth < 5 else []

@@ -105,7 +105,7 @@ def _said(body: dict[str, Any]) -> str:
 def _details(errors: Any, depth: int = 0) -> list[str]:
     if not isinstance(errors, dict) or depth > 6:
         return []
-    found = [str(each.get("message", "")) for each in errors.get("_errors", []) if isinstance(each, dict)]
+    found = [str(error.get("message", "")) for error in errors.get("_errors", []) if isinstance(error, dict)]
     for name, inner in errors.items():
         if name != "_errors":
             found += _details(inner, depth + 1)

@@ -49,7 +49,7 @@ class ImapConnection(IMAPClient):  # type: ignore[misc]
     def answered(self, code: bytes) -> list[bytes]:
         """What the last response said under this code, such as COPYUID; empty if nothing."""
         _, data = self._imap.response(code.decode())
-        return [each for each in data or () if isinstance(each, bytes)]
+        return [part for part in data or () if isinstance(part, bytes)]
 
 
 def _numbers(lines: Sequence[bytes | None]) -> list[int]:

@@ -35,7 +35,7 @@ class MailboxFull(CallFailed):
 def plain_text(said: object) -> str:
     """What a server said, on one line and shortened."""
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:300]
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:300]
 
 
 def connection_error(server: Endpoint, error: Exception) -> ToolcribError:

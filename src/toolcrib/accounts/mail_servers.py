@@ -104,7 +104,7 @@ def _split(text: str, default_port: int) -> tuple[str, int]:
     if text.endswith("]") or not colon or (":" in host and not host.startswith("[")):
         host, port = text, str(default_port)
     host = host.removeprefix("[").removesuffix("]")
-    valid = host and not any(each.isspace() or each in "/@" for each in host)
+    valid = host and not any(character.isspace() or character in "/@" for character in host)
     if not valid or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
         raise UsageError(f"{text[:100]!r} is not HOST:PORT.", hint="For example imap.example.org:993.")
     return host, int(port)

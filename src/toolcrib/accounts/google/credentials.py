@@ -29,7 +29,7 @@ class GoogleCredentials:
         """Raises `MissingSecret` if it is not such a document."""
         try:
             data = json.loads(secret)
-            return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})
+            return cls(**{member.name: data[member.name] for member in fields(cls) if member.name in data})
         except (ValueError, TypeError, KeyError):
             raise MissingSecret(
                 f"The stored sign-in of the account {account} is damaged.",
