@@ -129,7 +129,7 @@ def _parsed(data: bytes) -> ET.Element | None:
 def _server(root: ET.Element, tag: str, kind: str, address: str) -> tuple[Endpoint, str] | None:
     for server in root.iter(tag):
         security = _SECURITIES.get(_text(server, "socketType").lower())
-        ways = [(each.text or "").strip().lower() for each in server.findall("authentication")]
+        ways = [(element.text or "").strip().lower() for element in server.findall("authentication")]
         takes_password = not ways or any("password" in way for way in ways)
         host, port = _text(server, "hostname").lower(), _text(server, "port")
         valid = _DOMAIN.fullmatch(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536

@@ -27,7 +27,7 @@ def to_call(node: Node) -> ToolUse:
     """
     node_type = find_type(node.type)
     if node_type.use is None:
-        hint = "Nodes that stand for a call: " + ", ".join(each.name for each in _with_calls()) + "."
+        hint = "Nodes that stand for a call: " + ", ".join(other.name for other in _with_calls()) + "."
         raise NotAToolNode(f"{node_type.name} does not stand for a tool call.", hint=hint)
     try:
         return node_type.use(draft(node_type.settings, node.settings))
@@ -71,4 +71,4 @@ def _stored(settings: NodeSettings) -> dict[str, Any]:
 
 
 def _with_calls() -> list[AnyNodeType]:
-    return [each for each in node_types().values() if each.use is not None]
+    return [node_type for node_type in node_types().values() if node_type.use is not None]

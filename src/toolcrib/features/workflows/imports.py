@@ -136,7 +136,7 @@ def _names(workflow: Workflow) -> Iterator[str]:
     addresses = dict.fromkeys(address for text in texts for address in web_addresses(text))
     files = [text for text in texts if text.startswith(("/", "~/", "file:")) and not is_web_address(text)]
     for kind, found in (("address", list(addresses)), ("file", files)):
-        yield from (f"Names the {kind} {_cut(each)}" for each in found[:MOST_NAMED])
+        yield from (f"Names the {kind} {_cut(text)}" for text in found[:MOST_NAMED])
         if len(found) > MOST_NAMED:
             yield f"Names {len(found) - MOST_NAMED} more {kind}{'es' if kind == 'address' else 's'}"
 

@@ -38,10 +38,14 @@ def read_inputs(workflow: Workflow, given: Mapping[str, Any], texts: Mapping[str
 
 def input_schema(workflow: Workflow) -> dict[str, Any]:
     """The JSON Schema of a workflow's inputs, as a tool has it."""
-    required = [name for name, each in workflow.inputs.items() if each.required and each.default is None]
+    required = [
+        name
+        for name, parameter in workflow.inputs.items()
+        if parameter.required and parameter.default is None
+    ]
     return {
         "type": "object",
-        "properties": {name: _schema(each) for name, each in workflow.inputs.items()},
+        "properties": {name: _schema(parameter) for name, parameter in workflow.inputs.items()},
         "required": required,
         "additionalProperties": False,
     }

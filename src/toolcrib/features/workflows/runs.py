@@ -273,7 +273,7 @@ class WorkflowRuns:
             return matching[0]
         if not matching:
             raise _unknown(run)
-        known = " and ".join(each.run for each in matching)
+        known = " and ".join(record.run for record in matching)
         raise UsageError(f"Several runs begin with {run[:80]!r}.", hint=f"Give more of the id: {known}.")
 
     async def _first_visit(self, run: str, node: str) -> str:

@@ -112,7 +112,7 @@ class SecretInputs:
         """Those of the values that occur in another value."""
         found = set(_MARK.findall(json.dumps(self._hidden(value), ensure_ascii=False, default=str)))
         names = {name for name, _, _ in found}
-        return {name: each for name, each in self.values.items() if name in names}
+        return {name: secret for name, secret in self.values.items() if name in names}
 
     def _hidden(self, value: Any) -> Any:
         return _replaced(value, self._marked)
@@ -141,7 +141,11 @@ async def seal(
     workflow: Workflow, inputs: Mapping[str, Any], run: str, key: RunKey, others: SecretInputs, used: Any
 ) -> SecretInputs:
     """The secrets of a new run: its own, and those of another run (`others`) in its inputs or in `used`."""
-    own = {name: inputs[name] for name, each in workflow.inputs.items() if each.secret and inputs.get(name)}
+    own = {
+        name: inputs[name]
+        for name, parameter in workflow.inputs.items()
+        if parameter.secret and inputs.get(name)
+    }
     passed = others.used_in([{key: value for key, value in inputs.items() if key not in own}, used])
     values = {**{f"^{name.lstrip('^')}": value for name, value in passed.items()}, **own}
     if not values:

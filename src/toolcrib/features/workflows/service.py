@@ -161,7 +161,7 @@ class Workflows:
         files = await asyncio.to_thread(lambda: list(self.files.all()))
         stored = [read_file(file) for file in files]
         self._offer(stored)
-        return [self._checked(each) for each in stored]
+        return [self._checked(entry) for entry in stored]
 
     async def offer_tools(self) -> None:
         """Offer the workflows that are marked as tools."""
@@ -169,9 +169,13 @@ class Workflows:
         self._offer([read_file(file) for file in files])
 
     def _offer(self, stored: Iterable[StoredWorkflow]) -> None:
-        found = [each.workflow for each in stored if each.workflow is not None and each.workflow.options.tool]
+        found = [
+            entry.workflow for entry in stored if entry.workflow is not None and entry.workflow.options.tool
+        ]
         # What a stranger wrote about a workflow is not shown to models before it is confirmed.
-        allowed = [each for each in found if self.imports.state(content_digest(each)) is not False]
+        allowed = [
+            workflow for workflow in found if self.imports.state(content_digest(workflow)) is not False
+        ]
         self._tools.offer(allowed)
 
     async def get(self, name: str, version: str | None = None) -> StoredWorkflow:
@@ -205,13 +209,13 @@ class Workflows:
 
     def _note_origin(self, workflow: Workflow, *, imported: bool) -> None:
         """Remember a workflow that was made elsewhere, as a whole or in part. Blocks."""
-        stored = [each for file in self.files.all() if (each := read_file(file).workflow) is not None]
-        states = [(each, self.imports.state(content_digest(each))) for each in stored]
+        stored = [saved for file in self.files.all() if (saved := read_file(file).workflow) is not None]
+        states = [(saved, self.imports.state(content_digest(saved))) for saved in stored]
         digest, parts = content_digest(workflow), codes(workflow)
-        if imported and not any(state is None and content_digest(each) == digest for each, state in states):
+        if imported and not any(state is None and content_digest(saved) == digest for saved, state in states):
             self.imports.add([digest])
-        before = [state for each, state in states if state is not None and each.name == workflow.name]
-        copied = [state for each, state in states if state is not None and parts & codes(each)]
+        before = [state for saved, state in states if state is not None and saved.name == workflow.name]
+        copied = [state for saved, state in states if state is not None and parts & codes(saved)]
         if not imported and (before or copied):
             self.imports.add([digest], confirmed=all(before or copied))
 
@@ -281,7 +285,7 @@ class Workflows:
         """
         from toolcrib.features.workflows.planning import plan_workflow
 
-        known = {each.name: each.workflow for each in await self.list() if each.workflow is not None}
+        known = {entry.name: entry.workflow for entry in await self.list() if entry.workflow is not None}
         return await plan_workflow(self._host, request, stored=known, model=model, current=current)
 
     async def from_chat(self, *chats: str, name: str | None = None) -> FromChat:

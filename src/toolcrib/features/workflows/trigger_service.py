@@ -255,10 +255,10 @@ class WorkflowTriggers:
             for activation in await self.store.activations(name)
         }
         found = []
-        for each in stored:
-            for defined in defined_triggers(each.workflow) if each.workflow else ():
+        for entry in stored:
+            for defined in defined_triggers(entry.workflow) if entry.workflow else ():
                 activation = activations.get((defined.workflow, defined.key))
-                found.append(await self._state(defined, activation, await self._obstacle(each)))
+                found.append(await self._state(defined, activation, await self._obstacle(entry)))
         return found
 
     async def lost(self) -> list[tuple[Activation, str]]:

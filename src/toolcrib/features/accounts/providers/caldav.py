@@ -66,7 +66,9 @@ async def check(account: Account, secret: str) -> AccountCheck:
     if not calendars:
         remark = "The account has no calendars for events."
     else:
-        remark = f"Calendars: {', '.join(_shown(each.name, each.writable) for each in calendars)}."
+        remark = (
+            f"Calendars: {', '.join(_shown(calendar.name, calendar.writable) for calendar in calendars)}."
+        )
     return AccountCheck(identity=home.addresses[0] if home.addresses else account.user, remarks=(remark,))
 
 

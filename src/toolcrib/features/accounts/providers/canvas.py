@@ -42,6 +42,6 @@ async def check(account: Account, secret: str) -> AccountCheck:
         courses = await api.pages("/courses", {"enrollment_state": "active"}, limit=100)
     if not isinstance(me, dict) or "id" not in me:
         raise UsageError("This address is not a Canvas.", hint="Check the account's URL.")
-    open_now = [each for each in courses.items if each.get("name")]  # closed ones have only an id
+    open_now = [course for course in courses.items if course.get("name")]  # closed ones have only an id
     count = f"{len(open_now)}{'+' if courses.more else ''}"
     return AccountCheck(identity=str(me.get("name") or me["id"]), remarks=(f"Active courses: {count}.",))

@@ -60,7 +60,7 @@ async def prepare(name: str, given: Mapping[str, str]) -> Draft:
             "An IMAP account needs a user and a password.",
             hint=f"toolcrib account add imap {name} --user you@example.org --password-stdin",
         )
-    if any(each in user + values.get("address", "") for each in "\r\n\0"):
+    if any(character in user + values.get("address", "") for character in "\r\n\0"):
         raise UsageError("The user name contains control characters.", hint="Type it again.")
     found = await _found(values, user)
     servers = _servers(values, user, found)
@@ -151,8 +151,8 @@ def _domain(host: str) -> str:
 
 def _warnings(servers: MailServers) -> tuple[str, ...]:
     plain = [
-        str(each)
-        for each in (servers.imap, servers.smtp)
-        if each.security == "plain" and not is_local(each.host)
+        str(endpoint)
+        for endpoint in (servers.imap, servers.smtp)
+        if endpoint.security == "plain" and not is_local(endpoint.host)
     ]
     return (f"The password is sent unencrypted to {' and '.join(plain)}.",) if plain else ()

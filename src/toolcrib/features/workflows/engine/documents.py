@@ -239,7 +239,11 @@ def complete_inputs(workflow: Workflow, given: Mapping[str, Any]) -> dict[str, A
     known = ", ".join(workflow.inputs) or "none"
     if unknown := [name for name in given if name not in workflow.inputs]:
         raise UsageError(f"{workflow.name} has no input {unknown[0]!r}.", hint=f"Its inputs: {known}.")
-    missing = [name for name, each in workflow.inputs.items() if each.required and each.default is None]
+    missing = [
+        name
+        for name, parameter in workflow.inputs.items()
+        if parameter.required and parameter.default is None
+    ]
     if missing := [name for name in missing if name not in given]:
         raise UsageError(f"The input {missing[0]!r} is missing.", hint=f"Inputs of {workflow.name}: {known}.")
-    return {name: given.get(name, each.default) for name, each in workflow.inputs.items()}
+    return {name: given.get(name, parameter.default) for name, parameter in workflow.inputs.items()}

@@ -63,16 +63,16 @@ class Retention:
         their sub-workflows, for their artifacts.
         """
         sizes = await self._database.run(_sizes)
-        if now is not None and may_have_jumped([each.created for each in sizes], now):
+        if now is not None and may_have_jumped([size.created for size in sizes], now):
             older_than = None
-        chosen = [each.run for each in sizes if older_than is not None and each.created < older_than]
-        left = [each for each in sizes if each.run not in set(chosen)]
-        total = sum(each.bytes for each in left)
-        for each in left:
+        chosen = [size.run for size in sizes if older_than is not None and size.created < older_than]
+        left = [size for size in sizes if size.run not in set(chosen)]
+        total = sum(size.bytes for size in left)
+        for size in left:
             if largest is None or total <= largest:
                 break
-            chosen.append(each.run)
-            total -= each.bytes
+            chosen.append(size.run)
+            total -= size.bytes
         return await self._remove(chosen)
 
     async def _remove(self, chosen: list[str]) -> list[str]:
@@ -368,7 +368,7 @@ class Engine:
         """Begin no more steps and wait for those that are working."""
         self._runtime.closing = True
         until = self._runtime.clock.monotonic() + seconds
-        while any(each.busy for each in self._runtime.active.values()):
+        while any(run.busy for run in self._runtime.active.values()):
             if self._runtime.clock.monotonic() >= until:
                 return
             await asyncio.sleep(FIRST_LOOK)
@@ -398,7 +398,7 @@ def family(connection: sa.Connection, run: str) -> list[str]:
 
 
 def _check_id(run: str) -> None:
-    if not run or len(run) > 200 or not all(each.isalnum() or each in "-_.:" for each in run):
+    if not run or len(run) > 200 or not all(character.isalnum() or character in "-_.:" for character in run):
         raise UsageError(
             f"{run[:50]!r} cannot be the id of a run.", hint="Use letters, digits, and . _ : - (at most 200)."
         )

@@ -283,7 +283,7 @@ def _config(runtime: Runtime, slot: Slot, options: EngineOptions) -> DBOSConfig:
 def _quiet_logs() -> None:
     """DBOS logs to the host's handlers, without the errors of runs: they are recorded with the runs."""
     logger = dbos_internals.logger()
-    if not any(isinstance(each, _WithoutRuns) for each in logger.filters):
+    if not any(isinstance(log_filter, _WithoutRuns) for log_filter in logger.filters):
         logger.addFilter(_WithoutRuns())
         logger.addHandler(logging.NullHandler())
         logger.propagate = True

@@ -41,7 +41,7 @@ _FINAL: Mapping[str, RunState] = {
     "CANCELLED": "cancelled",
 }
 _STATUSES = {
-    state: tuple(name for name, each in _FINAL.items() if each == state) for state in set(_FINAL.values())
+    state: tuple(name for name, final in _FINAL.items() if final == state) for state in set(_FINAL.values())
 }
 FEW = 2000
 TOGETHER = 100
@@ -181,7 +181,7 @@ class RunReader:
             if question.step == part.path + step:
                 return "uncertain" if question.uncertain else "waiting"
         held = [*(question.step for question in record.questions), *record.paused_at]
-        if part.run in asked or any(_is_in(each, part.path + step) for each in held):
+        if part.run in asked or any(_is_in(held_step, part.path + step) for held_step in held):
             return "waiting"
         active = self._runtime.active.get(part.run)
         return active.states.get(step, "running") if active is not None else "running"

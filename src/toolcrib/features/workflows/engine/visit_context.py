@@ -203,7 +203,7 @@ class VisitContext:
             await asyncio.sleep(0)  # A server that is ready now is used, whatever the deadline was.
             answer = None if there.done() else asyncio.create_task(self._ended(wait))
             try:
-                await asyncio.wait([each for each in (there, answer) if each], return_when="FIRST_COMPLETED")
+                await asyncio.wait([task for task in (there, answer) if task], return_when="FIRST_COMPLETED")
                 found = there.done()
             finally:
                 await cancel_and_wait(answer, there)

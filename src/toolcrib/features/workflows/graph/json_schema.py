@@ -33,7 +33,7 @@ def workflow_schema() -> dict[str, Any]:
         definitions |= _settings_definitions(node_type)
     definitions["Node"] = _with_types(definitions["Node"])
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Toolcrib workflow"}
-    schema["properties"] = {name: _closed(each) for name, each in schema["properties"].items()}
+    schema["properties"] = {name: _closed(field) for name, field in schema["properties"].items()}
     return {**head, **_without(schema, "title"), "$defs": dict(sorted(definitions.items()))}
 
 
@@ -45,12 +45,12 @@ def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _settings_definitions(node_type: AnyNodeType) -> dict[str, Any]:
     """The settings of a type and the models inside them, in which references are allowed."""
     schema = node_type.settings.model_json_schema(by_alias=True)
-    inner = {name: _open_object(each) for name, each in schema.pop("$defs", {}).items()}
+    inner = {name: _open_object(definition) for name, definition in schema.pop("$defs", {}).items()}
     return {**inner, _name(node_type): _open_object(schema)}
 
 
 def _open_object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    properties = {name: _open_property(each) for name, each in schema.get("properties", {}).items()}
+    properties = {name: _open_property(field) for name, field in schema.get("properties", {}).items()}
     return {**schema, "properties": properties}
 
 
@@ -70,14 +70,14 @@ def _open_parts(schema: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in schema.items()
     }
     if isinstance(schema.get("anyOf"), list):
-        opened["anyOf"] = [_open_parts(each) for each in schema["anyOf"]]
+        opened["anyOf"] = [_open_parts(alternative) for alternative in schema["anyOf"]]
     return opened
 
 
 def _with_types(node: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a node, whose settings depend on its type."""
     properties = {**node["properties"], "type": {**node["properties"]["type"], "enum": sorted(node_types())}}
-    return {**node, "properties": properties, "allOf": [_of_type(each) for each in node_types().values()]}
+    return {**node, "properties": properties, "allOf": [_of_type(type_) for type_ in node_types().values()]}
 
 
 def _of_type(node_type: AnyNodeType) -> dict[str, Any]:

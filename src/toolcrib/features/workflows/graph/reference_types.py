@@ -177,7 +177,9 @@ class _NodeView:
 def inputs_schema(inputs: Mapping[str, Parameter]) -> Schema:
     """The JSON Schema of a workflow's inputs."""
     properties = {name: parameter_schema(parameter) for name, parameter in inputs.items()}
-    required = [name for name, each in inputs.items() if each.required and each.default is None]
+    required = [
+        name for name, parameter in inputs.items() if parameter.required and parameter.default is None
+    ]
     return {
         "type": "object",
         "properties": properties,

@@ -190,10 +190,10 @@ def edge_problem(
     reported: the next edge may bring them back.
     """
     known = set(_type_problems(workflow, find_tool, find_workflow))
-    rest = [each for each in workflow.edges if (each.source, each.output) != (edge.source, edge.output)]
+    rest = [other for other in workflow.edges if (other.source, other.output) != (edge.source, edge.output)]
     connected = workflow.model_copy(update={"edges": (*rest, edge)})
     found = _type_problems(connected, find_tool, find_workflow)
-    return next((each for each in found if each not in known and not each.warning), None)
+    return next((problem for problem in found if problem not in known and not problem.warning), None)
 
 
 def _type_problems(
@@ -225,7 +225,7 @@ def _without(schema: Schema, names: set[str]) -> Schema:
     kept = {key: value for key, value in schema.items() if key not in _COMBINED}
     required = schema.get("required")
     if isinstance(required, list):
-        kept["required"] = [each for each in required if each not in names]
+        kept["required"] = [name for name in required if name not in names]
     return kept
 
 
@@ -266,7 +266,7 @@ def validate(
         *_literals(reading, types),
         *types.problems,
     ]
-    return tuple({(each.node, each.message): each for each in problems}.values())[:MOST_PROBLEMS]
+    return tuple({(problem.node, problem.message): problem for problem in problems}.values())[:MOST_PROBLEMS]
 
 
 def compile_workflow(workflow: Workflow) -> CompiledGraph:

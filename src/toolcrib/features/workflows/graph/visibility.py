@@ -32,12 +32,12 @@ class Visibility:
     def hiding_map(self, inner: str, node: str | None) -> str | None:
         """The map whose body hides a node from another, or from the workflow's outputs."""
         around = set(self._bodies.around(node)) if node is not None else set()
-        hidden = [each for each in self._bodies.around(inner) if each in self._maps and each not in around]
+        hidden = [map_ for map_ in self._bodies.around(inner) if map_ in self._maps and map_ not in around]
         return hidden[-1] if hidden else None
 
     def maps_around(self, node: str) -> tuple[str, ...]:
         """The maps whose bodies a node is in, innermost first."""
-        return tuple(each for each in self._bodies.around(node) if each in self._maps)
+        return tuple(map_ for map_ in self._bodies.around(node) if map_ in self._maps)
 
     def _compute(self, node: str, topology: Topology) -> int:
         """Everything before those that lead here; in a loop also its whole body, from the second time.

@@ -45,7 +45,7 @@ class AiStepResult(NodeResult):
 
 
 async def run(settings: AiStepSettings, context: NodeContext) -> AiStepResult:
-    pictures = [each for each in settings.pictures if each]
+    pictures = [picture for picture in settings.pictures if picture]
     if settings.template_image is not None:
         pictures.append(context.keep(_decoded(settings.template_image), "image/png"))
     task = ModelTask(

@@ -79,13 +79,13 @@ def _search(settings: ClickSettings) -> ToolUse:
 
 def _best(matches: list[ScreenMatch], settings: ClickSettings) -> ScreenMatch:
     """The first match that no window covers; an exact one before one inside longer text."""
-    free = [each for each in matches if not each.covered]
+    free = [match for match in matches if not match.covered]
     if not free:
         what = repr(settings.target) if settings.target is not None else "The picture"
         why = "is covered by another window" if matches else "is not on the screen"
         raise NotOnScreen(f"{what} {why}.", hint="Focus its window, or retry after a pause.")
     wanted = (settings.target or "").strip().casefold()
-    return next((each for each in free if each.text.strip().casefold() == wanted), free[0])
+    return next((match for match in free if match.text.strip().casefold() == wanted), free[0])
 
 
 NODE = NodeType(

@@ -41,7 +41,7 @@ TOOL = DesktopTool(
 async def run(settings: FindTextSettings, context: NodeContext) -> FindTextResult:
     matches = await find(context, TOOL.use(settings))
     if settings.match_mode == "exact":  # not every server knows this mode
-        matches = [each for each in matches if _plain(each.text) == _plain(settings.search_text)]
+        matches = [match for match in matches if _plain(match.text) == _plain(settings.search_text)]
     chosen = chosen_match(matches, settings.select_result, settings.required, repr(settings.search_text))
     return FindTextResult(**found(matches, chosen), text=chosen.text if chosen else None)
 

@@ -42,7 +42,7 @@ def use(settings: FocusWindowSettings) -> ToolUse:
 
 
 def read(use: ToolUse) -> FocusWindowSettings | None:
-    method = next((each for each in METHODS if use.arguments.get(each) is not None), None)
+    method = next((candidate for candidate in METHODS if use.arguments.get(candidate) is not None), None)
     if method is None:
         return None
     return _tool(method).read(use, method=method)

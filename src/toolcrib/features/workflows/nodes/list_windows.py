@@ -31,7 +31,7 @@ TOOL = DesktopTool("list_windows", ListWindowsSettings, {"app_name": "app_name"}
 
 async def run(settings: ListWindowsSettings, context: NodeContext) -> ListWindowsResult:
     windows = read_windows(await call_tool(context, TOOL.use(settings)))
-    active = next((each.title for each in windows if each.active), "")
+    active = next((window.title for window in windows if window.active), "")
     return ListWindowsResult(found=bool(windows), count=len(windows), windows=windows, active=active)
 
 

@@ -136,7 +136,7 @@ def _first_of(workflow: Workflow, kind: str) -> int | None:
 def _inputs(workflow: Workflow, inputs: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     """The inputs with their types; references are checked with the trigger."""
     references = {name: value for name, value in {**inputs, **texts}.items() if has_reference(value)}
-    declared = {name: each for name, each in workflow.inputs.items() if name not in references}
+    declared = {name: parameter for name, parameter in workflow.inputs.items() if name not in references}
     others = workflow.model_copy(update={"inputs": declared})
     given = {name: value for name, value in inputs.items() if name not in references}
     plain = {name: text for name, text in texts.items() if name not in references}
