@@ -80,7 +80,7 @@ def _pair_problem(
     kind = end.type.name.removeprefix("End")
     found = drafts.get(opener)
     if found is None or found.type.name != kind:
-        known = [id_ for id_, each in drafts.items() if each.type.name == kind]
+        known = [id_ for id_, draft in drafts.items() if draft.type.name == kind]
         hint = f"{kind} nodes: {', '.join(known[:10])}." if known else f"Add a {kind}."
         return WorkflowProblem(node=end.id, message=f"{opener!r} is not a {kind}.", hint=hint)
     if opener in bodies.ends:

@@ -111,9 +111,9 @@ def holds(condition: AnyForm) -> bool:
     if condition is None or isinstance(condition, bool):
         return condition is True
     if isinstance(condition, AllConditions):
-        return all(holds(each) for each in condition.all)
+        return all(holds(part) for part in condition.all)
     if isinstance(condition, AnyCondition):
-        return any(holds(each) for each in condition.any)
+        return any(holds(part) for part in condition.any)
     if isinstance(condition, NotCondition):
         return not holds(condition.not_)
     return _OPERATORS[condition.operator](condition.left, condition.right)
@@ -165,7 +165,7 @@ def _contains(left: Any, right: Any) -> bool:
     if isinstance(left, Mapping):
         return right in left if isinstance(right, str) else False
     if isinstance(left, list | tuple):
-        return any(_equals(each, right) for each in left)
+        return any(_equals(item, right) for item in left)
     return False
 
 

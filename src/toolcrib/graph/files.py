@@ -91,7 +91,7 @@ def depth_of(value: Any) -> int:
     """The levels of nesting, counted up to one more than is allowed."""
     level, depth = [value], 0
     while level and depth <= DEEPEST:
-        level = [child for each in level for child in _children(each)]
+        level = [child for parent in level for child in _children(parent)]
         depth += 1
     return depth
 

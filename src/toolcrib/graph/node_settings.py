@@ -44,9 +44,9 @@ class NodeSettings(BaseModel):
         if not is_draft or info.field_name in _literal_fields(cls):
             return check(value)
         if isinstance(value, list) and any(map(has_reference, value)):
-            check([each for each in value if not has_reference(each)])
+            check([item for item in value if not has_reference(item)])
         elif isinstance(value, dict) and any(map(has_reference, value.values())):
-            check({key: each for key, each in value.items() if not has_reference(each)})
+            check({key: item for key, item in value.items() if not has_reference(item)})
         elif not has_reference(value):
             return check(value)
         return value

@@ -140,8 +140,8 @@ def _cycle_problem(topology: Topology, left: set[str]) -> WorkflowProblem:
     seen: dict[str, int] = {}
     while node not in seen:  # every node that is left has a predecessor that is left
         seen[node] = len(seen)
-        node = next(each for each in topology.preceding[node] if each in left)
-    cycle = [each for each, place in seen.items() if place >= seen[node]][::-1]
+        node = next(previous for previous in topology.preceding[node] if previous in left)
+    cycle = [visited for visited, place in seen.items() if place >= seen[node]][::-1]
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]
     shown = " → ".join([*cycle[:8], *(["…"] if len(cycle) > 8 else []), cycle[0]])

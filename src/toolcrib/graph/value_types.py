@@ -83,12 +83,12 @@ def value_type(schema: Any) -> ValueType:
 def part_of(whole: ValueType, part: str | int) -> ValueType | Missing:
     """The type of a field or an item."""
     found = [_step(form, part) for form in whole.forms if form.types != {"null"}]
-    known = [each for each in found if isinstance(each, ValueType)]
+    known = [type_ for type_ in found if isinstance(type_, ValueType)]
     if not known:
-        return _clearest([each for each in found if isinstance(each, Missing)])
-    if any(not each.forms for each in known):
+        return _clearest([reason for reason in found if isinstance(reason, Missing)])
+    if any(not type_.forms for type_ in known):
         return UNKNOWN
-    return ValueType(tuple(form for each in known for form in each.forms)[:MOST_ALTERNATIVES])
+    return ValueType(tuple(form for type_ in known for form in type_.forms)[:MOST_ALTERNATIVES])
 
 
 def fits(expected: ValueType, given: ValueType, depth: int = 0) -> bool:
@@ -230,4 +230,4 @@ def _properties(schema: Schema) -> Mapping[str, Any]:
 
 def _clearest(missing: list[Missing]) -> ValueType | Missing:
     """The reason that names what exists; of a type about which nothing is known, everything may exist."""
-    return max(missing, key=lambda each: len(each.names)) if missing else UNKNOWN
+    return max(missing, key=lambda reason: len(reason.names)) if missing else UNKNOWN
