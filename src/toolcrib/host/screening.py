@@ -94,7 +94,7 @@ class Screening:
         found = (
             next(find(definition.raw, own=own, others=others), None) for definition in definitions.values()
         )
-        return ["" if each is None else f"its definition {each.what}" for each in found]
+        return ["" if finding is None else f"its definition {finding.what}" for finding in found]
 
     def _note(self, server: str, scanned: Iterable[str], found: Iterable[str]) -> None:
         if len(self._found) > MOST_KEPT:
