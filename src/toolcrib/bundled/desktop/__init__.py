@@ -79,7 +79,7 @@ async def diagnose(arguments: Sequence[str]) -> list[Problem]:
 def kept_folders(arguments: Sequence[str], home: Path | None) -> list[Path]:
     """What stays on the disk when a server with these arguments is removed."""
     folders = sorted(find_paths(home).desktop.glob(f"{HOME}*"))
-    return [each for each in folders if any(each.iterdir())] if _parse(arguments).headless else []
+    return [folder for folder in folders if any(folder.iterdir())] if _parse(arguments).headless else []
 
 
 class _Parser(argparse.ArgumentParser):

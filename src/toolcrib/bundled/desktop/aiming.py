@@ -133,7 +133,7 @@ def check_count(count: int) -> None:
 
 
 async def middle_of_active(backend: Backend) -> Aim:
-    active = next((each for each in await backend.windows.list() if each.active), None)
+    active = next((window for window in await backend.windows.list() if window.active), None)
     if active is None:
         raise WindowNotFound("No window is active.", "Give x and y.")
     return Aim(active.rect.centre, active, active)

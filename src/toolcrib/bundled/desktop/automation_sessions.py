@@ -197,15 +197,15 @@ class AutomationSessions:
     def _expire(self) -> None:
         """Mark those whose time is over, and forget those that expired long ago."""
         now = self._now()
-        for key, each in list(self._known.items()):
-            if each.expire_time + self._lifetime < now:
+        for key, session in list(self._known.items()):
+            if session.expire_time + self._lifetime < now:
                 del self._known[key]
-            elif each.expire_time <= now and not each.is_expired:
-                each.is_expired = True
-                each.transaction = None
+            elif session.expire_time <= now and not session.is_expired:
+                session.is_expired = True
+                session.transaction = None
 
     def _make_room(self) -> None:
-        for key in [key for key, each in self._known.items() if each.is_expired]:
+        for key in [key for key, session in self._known.items() if session.is_expired]:
             if len(self._known) >= MAX_SESSIONS:
                 del self._known[key]
         if len(self._known) >= MAX_SESSIONS:

@@ -29,11 +29,11 @@ async def choose_application(backend: Backend, wanted: str | None) -> int:
     listed, found = await _find(backend, name)
     if len(found) == 1:
         return found[0].id
-    choices = ", ".join(f"{each.id} ({each.name})" for each in (found or listed)[: 2 * MAX_CHOICES])
+    choices = ", ".join(f"{program.id} ({program.name})" for program in (found or listed)[: 2 * MAX_CHOICES])
     hint = f"Give the id of one of these: {choices}." if choices else "No window is open."
     if found:
         raise AmbiguousApplication(f"{len(found)} applications match {wanted!r}.", hint)
-    nameless = [each for each in await windows_of(backend, wanted) if each.application is None]
+    nameless = [window for window in await windows_of(backend, wanted) if window.application is None]
     if nameless:
         raise _unknown_process(nameless[0])
     raise ApplicationNotFound(f"No application is called {wanted!r}.", hint)
@@ -42,23 +42,23 @@ async def choose_application(backend: Backend, wanted: str | None) -> int:
 async def applications_of(backend: Backend, wanted: str | None) -> list[int]:
     """The application that is named; all that are running for `applications/-` or none."""
     if application_of(wanted) is None:
-        return [each.id for each in await backend.applications.list()]
+        return [application.id for application in await backend.applications.list()]
     return [await choose_application(backend, wanted)]
 
 
 async def _find(backend: Backend, name: str) -> tuple[Sequence[Application], list[Application]]:
     """All applications, and those with this name; a more exact match goes before a title."""
     listed = await backend.applications.list()
-    found = [each for each in listed if _is_called(each, name)]
+    found = [application for application in listed if _is_called(application, name)]
     if not found and not name.isdecimal():
         programs = await in_thread(programs_of, name, os.environ)
-        found = [each for each in listed if _names(each) & programs]
+        found = [application for application in listed if _names(application) & programs]
     if not found:
         folded = name.casefold()
         titled = {
-            each.application for each in await backend.windows.list() if folded in each.title.casefold()
+            window.application for window in await backend.windows.list() if folded in window.title.casefold()
         }
-        found = [each for each in listed if each.id in titled]
+        found = [application for application in listed if application.id in titled]
     return listed, found
 
 
@@ -89,7 +89,7 @@ def _is_called(application: Application, name: str) -> bool:
 
 def _names(application: Application) -> set[str]:
     program = application.executable.rpartition("/")[2]
-    return {each.casefold() for each in (application.name, application.window_class, program) if each}
+    return {name.casefold() for name in (application.name, application.window_class, program) if name}
 
 
 def choose_window(windows: Sequence[Window], wanted: int | str) -> Window:
@@ -115,7 +115,7 @@ def _windows_called(listed: Sequence[Window], wanted: int | str) -> list[Window]
     else:
         found = [window for window in listed if window.title == name]
         found = found or [window for window in listed if name.casefold() in window.title.casefold()]
-    return [each for each in found if application in (None, str(each.application))]
+    return [window for window in found if application in (None, str(window.application))]
 
 
 async def windows_of(backend: Backend, application: str | None) -> list[Window]:
@@ -128,13 +128,13 @@ async def windows_of(backend: Backend, application: str | None) -> list[Window]:
     if found or wanted.isdecimal():
         return found
     _, applications = await _find(backend, wanted)
-    processes = {each.id for each in applications}
+    processes = {program.id for program in applications}
     return [window for window in listed if window.application in processes]
 
 
 def window_at(windows: Sequence[Window], point: Point) -> Window | None:
     """The topmost window whose content is at a point."""
-    there = (each for each in reversed(windows) if not each.minimised and each.rect.contains(point))
+    there = (window for window in reversed(windows) if not window.minimised and window.rect.contains(point))
     return next(there, None)
 
 

@@ -67,8 +67,8 @@ def is_chromium(program: Path) -> bool:
         return False
     if not start.startswith(b"#!"):
         return False
-    mentioned = dict.fromkeys(Path(each.decode("utf-8", "replace")) for each in _PATH.findall(start))
-    return any(_has_marks(each.parent) or _has_marks(each) for each in list(mentioned)[:MAX_PATHS])
+    mentioned = dict.fromkeys(Path(path.decode("utf-8", "replace")) for path in _PATH.findall(start))
+    return any(_has_marks(path.parent) or _has_marks(path) for path in list(mentioned)[:MAX_PATHS])
 
 
 def lacks_switch(process: int) -> bool:

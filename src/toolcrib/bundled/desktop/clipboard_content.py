@@ -37,7 +37,7 @@ class ContentArgument(TypedDict, total=False):
 
 def to_formats(content: ContentArgument) -> dict[str, bytes]:
     """The contents by media type, as other programs expect them."""
-    given = [each for each in TYPES if each in content]
+    given = [field for field in TYPES if field in content]
     kind = read_enum(
         "content.type", content.get("type"), "CONTENT_TYPE", dict(zip(TYPES, TYPES, strict=True)), ""
     )
@@ -61,8 +61,8 @@ def type_of(media_type: str, data: bytes) -> str:
 
 def paths_of(data: bytes) -> list[str]:
     """The local files of a list of URIs."""
-    lines = [each for each in data.decode("utf-8", "replace").splitlines() if each.startswith("file:")]
-    return [unquote(urlsplit(each).path) for each in lines[:MAX_PATHS]]
+    lines = [line for line in data.decode("utf-8", "replace").splitlines() if line.startswith("file:")]
+    return [unquote(urlsplit(line).path) for line in lines[:MAX_PATHS]]
 
 
 def decode_png(encoded: str) -> bytes:
@@ -84,7 +84,7 @@ def _decode(field: str, encoded: str) -> bytes:
 
 
 def _files(paths: Sequence[str]) -> dict[str, bytes]:
-    if not paths or len(paths) > MAX_PATHS or not all(PurePosixPath(each).is_absolute() for each in paths):
+    if not paths or len(paths) > MAX_PATHS or not all(PurePosixPath(path).is_absolute() for path in paths):
         raise InvalidValue("files.paths needs full paths.", f"At most {MAX_PATHS}, such as /home/ada/a.txt.")
     uris = [f"file://{quote(path)}" for path in paths]
     return {

@@ -76,5 +76,5 @@ class ClipboardHistory:
         return newest is not None and newest.content is not None and newest.content.data == found.data
 
     def _drop_oldest(self) -> None:
-        while sum(len(each.content.data) for each in self._entries if each.content) > LARGEST_TOTAL:
+        while sum(len(entry.content.data) for entry in self._entries if entry.content) > LARGEST_TOTAL:
             self._entries.pop()

@@ -109,7 +109,8 @@ class HeadlessDisplay:
         problems = probe()
         if problems:
             raise ToolFailure(
-                " ".join(problem.message for problem in problems), " ".join(each.hint for each in problems)
+                " ".join(problem.message for problem in problems),
+                " ".join(problem.hint for problem in problems),
             )
         display = cls(size, homes, wanted)
         try:

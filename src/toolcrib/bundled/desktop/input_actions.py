@@ -123,7 +123,7 @@ def point_of(position: Position) -> tuple[float, float]:
 
 def kind_of(action: Mapping[str, Any]) -> str:
     """Which kind of input it is; raises `ToolFailure` unless it is exactly one."""
-    given = [each for each in _HANDLERS if each in action]
+    given = [kind for kind in _HANDLERS if kind in action]
     if len(given) != 1:
         raise MissingField("An action needs exactly one kind of input.", f"One of {', '.join(_HANDLERS)}.")
     return given[0]

@@ -31,10 +31,10 @@ def read_modifiers(modifiers: Sequence[str] | None) -> list[str]:
     given = list(modifiers or ())
     if len(given) > MAX_MODIFIERS:
         raise InvalidValue(f"At most {MAX_MODIFIERS} modifiers can be held.")
-    found = [read_enum("modifiers", each, "MODIFIER", MODIFIERS, "") for each in given]
+    found = [read_enum("modifiers", modifier, "MODIFIER", MODIFIERS, "") for modifier in given]
     if "fn" in found:
         raise NotSupported("The fn key is handled by the keyboard itself and cannot be pressed.")
-    return [each for each in dict.fromkeys(found) if each]
+    return [modifier for modifier in dict.fromkeys(found) if modifier]
 
 
 def chord_of(key: str, modifiers: Sequence[str] | None) -> str:

@@ -24,8 +24,10 @@ def blocked_windows(windows: Sequence[Window]) -> dict[int, Window]:
             continue
         owner = known.get(dialog.owner or 0)
         if owner is None:  # it belongs to all windows of its program
-            own = [each for each in windows if each.application == dialog.application and not each.modal]
-            found |= {each.id: dialog for each in own if dialog.application is not None}
+            own = [
+                window for window in windows if window.application == dialog.application and not window.modal
+            ]
+            found |= {window.id: dialog for window in own if dialog.application is not None}
         seen = {dialog.id}
         while owner is not None and owner.id not in seen:
             seen.add(owner.id)
@@ -38,10 +40,12 @@ def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, 
     """By the elements that cannot be used: the title of the dialog that must be answered first."""
     own = [window for window in windows if window.application == tree.application]
     blocked = blocked_windows(own)
-    free = {name for each in own if each.id not in blocked for name in names_of(each)}
-    closed = [each for each in own if each.id in blocked]
-    titles = {name: blocked[each.id].title for each in closed for name in names_of(each) if name not in free}
-    if blocked and not all(each.modal or each.id in blocked for each in own):
+    free = {name for window in own if window.id not in blocked for name in names_of(window)}
+    closed = [window for window in own if window.id in blocked]
+    titles = {
+        name: blocked[window.id].title for window in closed for name in names_of(window) if name not in free
+    }
+    if blocked and not all(window.modal or window.id in blocked for window in own):
         return _spread(tree, titles, {})
     # A dialog may have the title of the window that it blocks.
     dialogs = {} if titles else _modal_elements(tree)
@@ -52,9 +56,9 @@ def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, 
 
 def _modal_elements(tree: Tree) -> dict[ElementRef, Element]:
     return {
-        each.ref: each
-        for each in tree.elements
-        if "modal" in each.states and each.visible and each.role in DIALOGS
+        element.ref: element
+        for element in tree.elements
+        if "modal" in element.states and element.visible and element.role in DIALOGS
     }
 
 
@@ -63,8 +67,8 @@ def _spread(
 ) -> dict[ElementRef, str]:
     """From windows and documents to what is in them; parents come before children."""
     tops = windows_of_elements(tree)
-    of_window = {tops[ref]: each for ref, each in dialogs.items() if ref in tops}
-    whole = next((each.name for ref, each in dialogs.items() if tops.get(ref) == ref), None)
+    of_window = {tops[ref]: dialog for ref, dialog in dialogs.items() if ref in tops}
+    whole = next((dialog.name for ref, dialog in dialogs.items() if tops.get(ref) == ref), None)
     found: dict[ElementRef, str] = {}
     for element in tree.elements:
         ref, top = element.ref, tops.get(element.ref)
@@ -85,7 +89,7 @@ def _spread(
 
 def windows_of_elements(tree: Tree) -> dict[ElementRef, ElementRef]:
     """The window that each element is in, itself an element; none for those whose parents are unknown."""
-    roots = {each.ref for each in tree.elements if each.role == "application"}
+    roots = {root.ref for root in tree.elements if root.role == "application"}
     found: dict[ElementRef, ElementRef] = {}
     for element in tree.elements:
         if element.parent in roots:
@@ -97,7 +101,7 @@ def windows_of_elements(tree: Tree) -> dict[ElementRef, ElementRef]:
 
 def _is_within(tree: Tree, element: Element, document: ElementRef) -> bool:
     """Whether a dialog is a part of a page, which then decides itself what can be used."""
-    parents = {each.ref: each.parent for each in tree.elements}
+    parents = {child.ref: child.parent for child in tree.elements}
     parent = element.parent
     while parent is not None and parent != document:
         parent = parents.get(parent)
@@ -109,7 +113,7 @@ async def check_element(
 ) -> None:
     """Raise `ClickRefused` if a modal dialog is in front of the element; without a tree it may be read."""
     windows = await backend.windows.list()
-    if tree is None and not any(each.modal and each.application == application for each in windows):
+    if tree is None and not any(window.modal and window.application == application for window in windows):
         return
     read = tree if tree is not None else await backend.accessibility.tree(application, READ_TIMEOUT)
     dialog = blocked_elements(read, windows).get(element.ref)

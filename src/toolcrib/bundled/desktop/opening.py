@@ -40,7 +40,7 @@ async def open_program(
             opened = await backend.windows.focus(opened.id)
     # A window is listed before it is active, so an action that comes earlier would lose the focus to it.
     window = await _once_active(backend, opened) if not running else opened
-    front = next((each for each in before if each.active), None)
+    front = next((candidate for candidate in before if candidate.active), None)
     if background and front is not None:
         await backend.windows.focus(front.id)
     return Opened(window, running)

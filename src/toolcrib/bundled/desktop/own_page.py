@@ -138,7 +138,7 @@ class _GuardedInput:
         """The window that gets keys; the active one if none is named."""
         listed = await self._windows.list()
         _refuse(
-            next((each for each in listed if each.id == window or (window is None and each.active)), None)
+            next((shown for shown in listed if shown.id == window or (window is None and shown.active)), None)
         )
 
 
@@ -153,7 +153,7 @@ class _GuardedAccessibility:
         hidden = _inside_own_page(tree.elements)
         if not hidden:
             return tree
-        shown = tuple(each for each in tree.elements if each.ref not in hidden)
+        shown = tuple(element for element in tree.elements if element.ref not in hidden)
         return dataclasses.replace(tree, elements=shown)
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:

@@ -50,11 +50,11 @@ def read_record(kind: type[T], value: Any, path: str, depth: int = 0) -> T:
         if key not in fields:
             raise ToolFailure(f"{path} has no field {key!r}.", did_you_mean(str(key), list(fields)))
     given = {
-        name: _read(hints[name], each, f"{path}.{name}", depth)
-        for name, each in value.items()
-        if each is not None
+        name: _read(hints[name], item, f"{path}.{name}", depth)
+        for name, item in value.items()
+        if item is not None
     }
-    given = {name: each for name, each in given.items() if each is not None}
+    given = {name: item for name, item in given.items() if item is not None}
     _check_complete(kind, fields, given, path)
     return kind(**given)
 
@@ -97,7 +97,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 def _read(hint: Any, value: Any, path: str, depth: int) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return _read(next(each for each in arguments if each is not type(None)), value, path, depth)
+        return _read(next(inner for inner in arguments if inner is not type(None)), value, path, depth)
     if origin is typing.Annotated:
         return _choice(typing.get_args(arguments[0]), value, path, arguments[1])
     if origin is typing.Literal:
@@ -125,7 +125,7 @@ def _choice(choices: tuple[str, ...], value: Any, path: str, prefix: str) -> str
 def _list(hint: Any, value: Any, path: str, depth: int) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple) or len(value) > MAX_ITEMS:
         raise ToolFailure(f"{path} must be a list of at most {MAX_ITEMS} items.")
-    return tuple(_read(hint, each, f"{path}[{index}]", depth) for index, each in enumerate(value))
+    return tuple(_read(hint, item, f"{path}[{index}]", depth) for index, item in enumerate(value))
 
 
 def _object(value: Any, path: str) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _texts(value: Any, path: str) -> dict[str, str]:
     """A map of texts; numbers and truth values become texts."""
     if not isinstance(value, Mapping) or len(value) > MAX_ITEMS:
         raise ToolFailure(f"{path} must be an object of texts.")
-    return {_text(str(key), path): _text(as_text(each), f"{path}.{key}") for key, each in value.items()}
+    return {_text(str(key), path): _text(as_text(item), f"{path}.{key}") for key, item in value.items()}
 
 
 def as_text(value: Any) -> Any:
@@ -184,5 +184,5 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return write_record(value)
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value

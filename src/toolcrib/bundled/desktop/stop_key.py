@@ -73,12 +73,12 @@ def _grab(connection: XConnection, chord: str) -> int:
     from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_key
 
     *modifiers, key = [part.strip().casefold() for part in chord.split("+")]
-    if not modifiers or any(each not in MODIFIERS for each in modifiers):
+    if not modifiers or any(modifier not in MODIFIERS for modifier in modifiers):
         raise ToolFailure(f"{chord!r} is not a combination of keys.", "Such as ctrl+alt+escape.")
     code = _code_of(connection, keysym_of_key(key))
     mask = 0
-    for each in modifiers:
-        mask |= MODIFIERS[each]
+    for modifier in modifiers:
+        mask |= MODIFIERS[modifier]
     for extra in itertools.product((0, SHIFT), (0, CAPS_LOCK), (0, NUM_LOCK)):
         request = connection.core.GrabKey(
             False, connection.root, mask | sum(extra), code, GrabMode.Async, GrabMode.Async, is_checked=True

@@ -102,7 +102,7 @@ async def _focused(backend: Backend, application: int) -> Element | None:
         tree = await backend.accessibility.tree(application, FOCUS_TIMEOUT)
     except ToolFailure:
         return None
-    return next((each for each in tree.elements if "focused" in each.states), None)
+    return next((element for element in tree.elements if "focused" in element.states), None)
 
 
 KEPT = 256
@@ -189,7 +189,7 @@ class Scopes:
             return _Scope("", purpose.label)
         if purpose.kind == "macro":  # it may run others
             stored = await in_thread(MacroStore.of_home(self._session.settings.home).all)
-            return _Scope(self._key("macro", [steps_of(each) for each in stored]), purpose.label, MACRO)
+            return _Scope(self._key("macro", [steps_of(macro) for macro in stored]), purpose.label, MACRO)
         backend = await self._backend()
         if purpose.kind == "application":
             named = given.get("name") or given.get("application")
@@ -230,7 +230,7 @@ def window_name(window: Window) -> str:
 
 async def application_name(backend: Backend, process: int) -> str:
     listed = await backend.applications.list()
-    return next((each.name for each in listed if each.id == process), str(process))
+    return next((application.name for application in listed if application.id == process), str(process))
 
 
 def _call(tool: str, given: Mapping[str, Any]) -> str:
@@ -339,7 +339,7 @@ class Control:
         return guarded
 
     async def _act(self, name: str, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-        context = next((each for each in given.values() if isinstance(each, ToolContext)), None)
+        context = next((value for value in given.values() if isinstance(value, ToolContext)), None)
         if name in PURPOSES:
             await self._watch_key(context)
             plain = {key: value for key, value in given.items() if value is not context}

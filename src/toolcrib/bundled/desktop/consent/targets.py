@@ -70,7 +70,7 @@ async def find_window(backend: Backend, given: Arguments, windows: Sequence[Wind
     if given.get("name") is not None and _application(given) is None:
         return _called(listed, given["name"])
     if _application(given) is None:
-        return _only([each for each in listed if each.active], "No window is active.")
+        return _only([window for window in listed if window.active], "No window is active.")
     process = await choose_application(backend, _application(given))
     return _main(listed, process)
 
@@ -86,11 +86,13 @@ def _application(given: Arguments) -> str | None:
 
 def _called(windows: Sequence[Window], wanted: Any) -> Window:
     if str(wanted).strip().isdecimal():
-        return _only([each for each in windows if each.id == int(wanted)], f"There is no window {wanted}.")
-    same = [each for each in windows if each.title == wanted]
+        return _only(
+            [window for window in windows if window.id == int(wanted)], f"There is no window {wanted}."
+        )
+    same = [window for window in windows if window.title == wanted]
     part = str(wanted).casefold()
     return _only(
-        same or [each for each in windows if part in each.title.casefold()], f"No window is {wanted!r}."
+        same or [window for window in windows if part in window.title.casefold()], f"No window is {wanted!r}."
     )
 
 
@@ -102,17 +104,17 @@ def _only(found: Sequence[Window], problem: str) -> Window:
 
 def _main(windows: Sequence[Window], process: int) -> Window:
     """The active window of an application, else its topmost."""
-    own = [each for each in windows if each.application == process]
+    own = [window for window in windows if window.application == process]
     if not own:
         raise ToolFailure(f"The application {process} shows no window.")
-    return next((each for each in own if each.active), max(own, key=lambda each: each.level))
+    return next((window for window in own if window.active), max(own, key=lambda window: window.level))
 
 
 def _at(windows: Sequence[Window], at: Point) -> Window:
-    there = [each for each in windows if each.rect.contains(at) and not each.minimised]
+    there = [window for window in windows if window.rect.contains(at) and not window.minimised]
     if not there:
         raise ToolFailure(f"No window is at {at.x},{at.y}.")
-    return max(there, key=lambda each: each.level)
+    return max(there, key=lambda window: window.level)
 
 
 async def _around(backend: Backend, windows: Sequence[Window], process: int, element: Element) -> Target:
@@ -120,10 +122,10 @@ async def _around(backend: Backend, windows: Sequence[Window], process: int, ele
     if element.rect is None:
         places = await backend.accessibility.rects([element.ref])
         element = dataclasses.replace(element, rect=places.get(element.ref))
-    own = [each for each in windows if each.application == process and not each.minimised]
+    own = [candidate for candidate in windows if candidate.application == process and not candidate.minimised]
     rect = element.rect
-    over = [each for each in own if rect is not None and each.rect.contains(rect.centre)]
-    window = max(over, key=lambda each: each.level) if over else _main(windows, process)
+    over = [candidate for candidate in own if rect is not None and candidate.rect.contains(rect.centre)]
+    window = max(over, key=lambda candidate: candidate.level) if over else _main(windows, process)
     return Target(window, element)
 
 
@@ -149,7 +151,7 @@ def _nested_element(given: Any) -> str | None:
         return None
     if isinstance(given.get("element"), str):
         return str(given["element"])
-    return next((found for each in given.values() if (found := _nested_element(each)) is not None), None)
+    return next((found for value in given.values() if (found := _nested_element(value)) is not None), None)
 
 
 def _place(given: Any) -> tuple[float, float] | None:
@@ -159,4 +161,4 @@ def _place(given: Any) -> tuple[float, float] | None:
     x, y = given.get("x"), given.get("y")
     if isinstance(x, int | float) and isinstance(y, int | float):
         return float(x), float(y)
-    return next((found for each in given.values() if (found := _place(each)) is not None), None)
+    return next((found for value in given.values() if (found := _place(value)) is not None), None)

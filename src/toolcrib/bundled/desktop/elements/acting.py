@@ -77,9 +77,11 @@ async def _wait_for(
 
 async def _find(backend: Backend, application: int, box: ElementRef, name: str) -> Element | None:
     tree = await read_tree(backend, application)
-    named = [each for each in _inside(tree, box) if each.name == name and each.role in ENTRY_ROLES]
+    named = [
+        element for element in _inside(tree, box) if element.name == name and element.role in ENTRY_ROLES
+    ]
     placed = await with_places(backend, named)
-    return next((each for each in placed if each.visible), None)
+    return next((element for element in placed if element.visible), None)
 
 
 def _inside(tree: Tree, ref: ElementRef) -> list[Element]:

@@ -62,10 +62,12 @@ def compare_trees(before: Tree, after: Tree) -> list[str]:
 def _compared(tree: Tree) -> dict[ElementRef, Element]:
     """The visible elements. GTK 4 says only of its windows that they are showing."""
     elements: Sequence[Element] = tree.elements
-    if not any("showing" in each.states and each.role not in WINDOWS for each in elements):
+    if not any("showing" in element.states and element.role not in WINDOWS for element in elements):
         elements = [
-            dataclasses.replace(each, states=each.states | {"showing"}) if each.states & SHOWN else each
-            for each in elements
+            dataclasses.replace(element, states=element.states | {"showing"})
+            if element.states & SHOWN
+            else element
+            for element in elements
         ]
     return {node.element.ref: node.element for node in reduce(elements)}
 
@@ -88,12 +90,14 @@ def changed_area(before: Screenshot, after: Screenshot) -> Rect | None:
 
 
 def compare_windows(before: Sequence[Window], after: Sequence[Window]) -> list[str]:
-    old, new = {each.id: each for each in before}, {each.id: each for each in after}
-    lines = [f"+ window {each.id} {each.title[:MAX_TITLE]!r}" for each in after if each.id not in old]
-    lines += [f"- window {each.id} {each.title[:MAX_TITLE]!r}" for each in before if each.id not in new]
-    for each in after:
-        if each.id in old and old[each.id].title != each.title:
-            lines.append(f"~ window {each.id} is now called {each.title[:MAX_TITLE]!r}")
+    old, new = {window.id: window for window in before}, {window.id: window for window in after}
+    lines = [f"+ window {window.id} {window.title[:MAX_TITLE]!r}" for window in after if window.id not in old]
+    lines += [
+        f"- window {window.id} {window.title[:MAX_TITLE]!r}" for window in before if window.id not in new
+    ]
+    for window in after:
+        if window.id in old and old[window.id].title != window.title:
+            lines.append(f"~ window {window.id} is now called {window.title[:MAX_TITLE]!r}")
     return lines
 
 

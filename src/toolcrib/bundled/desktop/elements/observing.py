@@ -64,7 +64,7 @@ async def observe(backend: Backend, application: int, before: Tree | None = None
         listed = await backend.windows.list()
         lines = compare_windows(windows, listed) + compare_trees(old, after)
         report.after = after
-        report.active = next((each for each in listed if each.active), None)
+        report.active = next((window for window in listed if window.active), None)
         report.changes = summarise(lines)
         if not lines:
             report.pixels = await _changed_pixels(backend, picture, changes, bool(after.elements))

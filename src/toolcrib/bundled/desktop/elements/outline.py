@@ -106,11 +106,11 @@ def fit(lines: Iterable[str], budget: int) -> list[str]:
     """The first lines that the budget of tokens allows."""
     left = budget * CHARACTERS_PER_TOKEN
     kept: list[str] = []
-    for each in lines:
-        left -= len(each) + 1
+    for text in lines:
+        left -= len(text) + 1
         if left < 0:
             break
-        kept.append(each)
+        kept.append(text)
     return kept
 
 

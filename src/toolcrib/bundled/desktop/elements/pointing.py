@@ -80,8 +80,8 @@ async def locate(backend: Backend, application: int, element: Element) -> Locate
         )
     part = now.rect.intersection(window.rect) if window is not None else now.rect
     part = part if not part.is_empty else now.rect
-    shown = [part.intersection(each.rect) for each in await backend.displays.list()]
-    point = max(shown, key=lambda each: each.width * each.height, default=part).centre
+    shown = [part.intersection(display.rect) for display in await backend.displays.list()]
+    point = max(shown, key=lambda area: area.width * area.height, default=part).centre
     if not part.contains(point):
         raise ClickRefused(f"{describe(element)} is beyond the edge of the screen.", "Move its window.")
     return Located(point, window, await is_confirmed(backend, element, point))
@@ -103,11 +103,13 @@ async def is_confirmed(backend: Backend, element: Element, at: Point) -> bool:
 
 async def raise_window(backend: Backend, application: int, element: Element | None) -> Window | None:
     """Bring the window that an element is in to the front; None if the application only shows a popup."""
-    windows = [each for each in reversed(await backend.windows.list()) if each.application == application]
+    windows = [
+        window for window in reversed(await backend.windows.list()) if window.application == application
+    ]
     if not windows:
         return None
     middle = element.rect.centre if element is not None and element.rect is not None else Point(-1, -1)
-    at_place = [each for each in windows if each.rect.contains(middle) and not each.minimised]
+    at_place = [window for window in windows if window.rect.contains(middle) and not window.minimised]
     chosen = (at_place or windows)[0]
     if element is not None and len(at_place) > 1:
         chosen = await _own_window(backend, at_place, element)
@@ -123,9 +125,9 @@ async def _own_window(backend: Backend, windows: Sequence[Window], element: Elem
         if around is None or around.role == "application":
             break
         top = around
-    titled = [each for each in windows if top.name in names_of(each)]
+    titled = [window for window in windows if top.name in names_of(window)]
     if len(titled) != 1:
-        titled = [each for each in titled or windows if each.rect == top.rect]
+        titled = [window for window in titled or windows if window.rect == top.rect]
     return (titled or windows)[0]
 
 
@@ -134,7 +136,7 @@ async def show_in_menus(backend: Backend, application: int, element: Element) ->
     if element.role not in MENU_ROLES:
         return None
     tree = await read_tree(backend, application)
-    parents = {each.ref: each for each in tree.elements}
+    parents = {candidate.ref: candidate for candidate in tree.elements}
     chain = _menus_around(parents, element.ref)
     if not chain:
         return None

@@ -47,8 +47,10 @@ class SearchResult:
     @property
     def meant(self) -> tuple[Element, ...]:
         """The matches that a selector for one element means: those that can be used before others."""
-        free = tuple(each for each in self.matches if each.visible and each.ref not in self.blocked)
-        return free or tuple(each for each in self.matches if each.visible) or self.matches
+        free = tuple(
+            element for element in self.matches if element.visible and element.ref not in self.blocked
+        )
+        return free or tuple(element for element in self.matches if element.visible) or self.matches
 
 
 async def read_tree(backend: Backend, application: int, timeout: float = READ_TIMEOUT) -> Tree:
@@ -106,20 +108,22 @@ def _patience(result: SearchResult) -> float:
 
 async def with_places(backend: Backend, elements: Sequence[Element]) -> list[Element]:
     """The elements with their rectangles, which are asked for all at once."""
-    candidates = [each.ref for each in elements if each.states & SHOWN][:MAX_PLACES]
+    candidates = [element.ref for element in elements if element.states & SHOWN][:MAX_PLACES]
     places = await backend.accessibility.rects(candidates)
     return [
-        dataclasses.replace(each, rect=places[each.ref]) if each.ref in places else each for each in elements
+        dataclasses.replace(element, rect=places[element.ref]) if element.ref in places else element
+        for element in elements
     ]
 
 
 async def with_texts(backend: Backend, elements: Sequence[Element]) -> list[Element]:
     """The elements with what a user can read in them."""
-    containers = {each.parent for each in elements}
-    fields = [each for each in elements if _has_contents(each, containers)][:MAX_TEXTS]
+    containers = {element.parent for element in elements}
+    fields = [element for element in elements if _has_contents(element, containers)][:MAX_TEXTS]
     texts = await backend.accessibility.texts(fields)
     return [
-        dataclasses.replace(each, text=texts[each.ref]) if each.ref in texts else each for each in elements
+        dataclasses.replace(element, text=texts[element.ref]) if element.ref in texts else element
+        for element in elements
     ]
 
 

@@ -79,7 +79,7 @@ def _parse(raw: Any, depth: int) -> Test:
 
 def _parse_key(key: str, value: Any, depth: int) -> Test:
     if key in ("and", "or"):
-        tests = [_parse(each, depth + 1) for each in _listed(key, value)]
+        tests = [_parse(selector, depth + 1) for selector in _listed(key, value)]
         return _all(tests) if key == "and" else _any(tests)
     if key == "not":
         inner = _parse(value, depth + 1)
@@ -101,7 +101,7 @@ def _compound(value: Any, depth: int) -> Test:
         raise ToolFailure("The operator of a compound selector is AND, OR or NOT.")
     selectors = _listed("compound", value.get("selectors"))
     if name == "not":
-        inner = _any([_parse(each, depth + 1) for each in selectors])
+        inner = _any([_parse(selector, depth + 1) for selector in selectors])
         return lambda element: not inner(element)
     return _parse_key(name, selectors, depth)
 
@@ -134,17 +134,17 @@ def _role(value: Any) -> Test:
 
 def _exact(value: Any) -> Test:
     wanted = _folded(_text("text", value))
-    return lambda element: any(_folded(each) == wanted for each in _texts(element))
+    return lambda element: any(_folded(text) == wanted for text in _texts(element))
 
 
 def _contains(value: Any) -> Test:
     wanted = _folded(_text("text_contains", value))
-    return lambda element: any(wanted in _folded(each) for each in _texts(element))
+    return lambda element: any(wanted in _folded(text) for text in _texts(element))
 
 
 def _regex(value: Any) -> Test:
     pattern = _compile(_text("text_regex", value))
-    return lambda element: any(pattern.search(each) for each in _texts(element))
+    return lambda element: any(pattern.search(text) for text in _texts(element))
 
 
 def _position(value: Any) -> Test:
@@ -164,8 +164,8 @@ def _position(value: Any) -> Test:
 def _attributes(value: Any) -> Test:
     if not isinstance(value, Mapping) or not value:
         raise ToolFailure("'attributes' is an object of names and values.", 'Such as {"checked": "true"}.')
-    wanted = {str(name): _folded(str(each)) for name, each in value.items()}
-    return lambda element: all(_folded(attribute(element, name)) == each for name, each in wanted.items())
+    wanted = {str(name): _folded(str(text)) for name, text in value.items()}
+    return lambda element: all(_folded(attribute(element, name)) == text for name, text in wanted.items())
 
 
 def attribute(element: Element, name: str) -> str:
@@ -199,12 +199,12 @@ _READERS: dict[str, Callable[[Any], Test]] = {
 
 def _mentions_places(raw: Any, depth: int) -> bool:
     if isinstance(raw, Mapping):
-        return "position" in raw or any(_mentions_places(each, depth + 1) for each in raw.values())
-    return isinstance(raw, list) and any(_mentions_places(each, depth + 1) for each in raw)
+        return "position" in raw or any(_mentions_places(inner, depth + 1) for inner in raw.values())
+    return isinstance(raw, list) and any(_mentions_places(inner, depth + 1) for inner in raw)
 
 
 def _texts(element: Element) -> list[str]:
-    return [each for each in (element.name, element.text, element.description) if each]
+    return [text for text in (element.name, element.text, element.description) if text]
 
 
 def _text(key: str, value: Any) -> str:
@@ -251,5 +251,5 @@ def _patterns(parts: Any) -> list[Any]:
         if isinstance(part, _parser.SubPattern):
             found.append(part)
         elif isinstance(part, list):
-            found += [each for each in part if isinstance(each, _parser.SubPattern)]
+            found += [pattern for pattern in part if isinstance(pattern, _parser.SubPattern)]
     return found

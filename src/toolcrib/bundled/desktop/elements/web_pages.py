@@ -20,9 +20,9 @@ MAX_BROWSERS = 100
 
 def page_around(tree: Tree, element: Element) -> Element | None:
     """The page that an element is in; its state `busy` says that it is loading."""
-    if not any(each.role in DOCUMENTS for each in tree.elements):
+    if not any(candidate.role in DOCUMENTS for candidate in tree.elements):
         return None
-    elements = {each.ref: each for each in tree.elements}
+    elements = {candidate.ref: candidate for candidate in tree.elements}
     parent = elements.get(element.parent) if element.parent is not None else None
     while parent is not None and parent.role not in DOCUMENTS:
         parent = elements.get(parent.parent) if parent.parent is not None else None
@@ -44,9 +44,9 @@ class LoadedPages:
 
     def note(self, tree: Tree) -> None:
         known, now = self._seen.pop(tree.application, {}), self._now()
-        pages = [each for each in tree.elements if each.role in DOCUMENTS and "busy" not in each.states]
+        pages = [page for page in tree.elements if page.role in DOCUMENTS and "busy" not in page.states]
         seen = {} if tree.complete else dict(known)
-        seen |= {each.ref: known.get(each.ref, now) for each in pages}
+        seen |= {page.ref: known.get(page.ref, now) for page in pages}
         if seen:
             self._seen[tree.application] = seen
         while len(self._seen) > MAX_BROWSERS:

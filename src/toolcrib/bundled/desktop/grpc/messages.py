@@ -76,5 +76,5 @@ def selector_value(selector: Any) -> dict[str, Any]:
         return {kind: dict(value.attributes)}
     if kind == "compound":
         operator = types.CompoundSelector.Operator.Name(value.operator)
-        return {kind: {"operator": operator, "selectors": [selector_value(each) for each in value.selectors]}}
+        return {kind: {"operator": operator, "selectors": [selector_value(part) for part in value.selectors]}}
     return {kind: value}

@@ -70,7 +70,7 @@ class Operations:
         identifier: str | None = None,
     ) -> Any:
         """Run `work` in the background; returns the operation as a message."""
-        if sum(1 for each in self._all.values() if not _is_done(each)) >= MOST_RUNNING:
+        if sum(1 for operation in self._all.values() if not _is_done(operation)) >= MOST_RUNNING:
             raise RpcFailure(
                 grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_OPERATIONS", "Too many operations are running."
             )
@@ -87,7 +87,7 @@ class Operations:
         return running.message
 
     async def close(self) -> None:
-        tasks = [each.task for each in self._all.values() if each.task is not None]
+        tasks = [operation.task for operation in self._all.values() if operation.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -96,9 +96,9 @@ class Operations:
         wanted = _FILTER.fullmatch(request.filter) if request.filter.strip() else None
         if request.filter.strip() and wanted is None:
             raise invalid("INVALID_FORMAT", "The filter is done=true or done=false.", "filter")
-        listed = [each.message for each in self._all.values()]
+        listed = [operation.message for operation in self._all.values()]
         if wanted is not None:
-            listed = [each for each in listed if each.done == (wanted[1] == "true")]
+            listed = [operation for operation in listed if operation.done == (wanted[1] == "true")]
         page, following = page_of(request, listed)
         return operations_pb2.ListOperationsResponse(operations=page, next_page_token=following)
 
@@ -134,7 +134,7 @@ class Operations:
         return self._all[name]
 
     def _forget_old(self) -> None:
-        done = [name for name, each in self._all.items() if _is_done(each)]
+        done = [name for name, operation in self._all.items() if _is_done(operation)]
         for name in done[: max(0, len(done) - KEPT)]:
             with contextlib.suppress(KeyError):
                 del self._all[name]

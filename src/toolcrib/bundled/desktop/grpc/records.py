@@ -31,12 +31,12 @@ def to_plain(message: Any) -> dict[str, Any]:
 
 def _completed(value: Any) -> Any:
     if isinstance(value, list):
-        return [_completed(each) for each in value]
+        return [_completed(item) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: _completed({**_ZEROS.get(key, {}), **each} if isinstance(each, dict) else each)
-        for key, each in value.items()
+        key: _completed({**_ZEROS.get(key, {}), **item} if isinstance(item, dict) else item)
+        for key, item in value.items()
     }
 
 
@@ -57,7 +57,7 @@ def _set(message: Any, field: Any, value: Any) -> None:
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
         target.update(value)
     elif field.is_repeated:
-        target.extend(_converted(field, each) for each in value)
+        target.extend(_converted(field, item) for item in value)
     elif field.message_type is not None:
         target.SetInParent()  # an empty message chooses its field, too
         target.CopyFrom(_converted(field, value))
@@ -89,5 +89,5 @@ def _converted(field: Any, value: Any) -> Any:
 def _enum_number(enum: Any, word: str) -> int:
     """Of `left` in an enum with CLICK_TYPE_LEFT; 0 for an unknown word."""
     wanted = f"_{word.upper()}"
-    found = [each.number for each in enum.values if each.name == word or each.name.endswith(wanted)]
+    found = [value.number for value in enum.values if value.name == word or value.name.endswith(wanted)]
     return int(found[0]) if found else 0

@@ -33,15 +33,15 @@ class FoundElement:
 
 def messages_of(found: Sequence[FoundElement]) -> list[Any]:
     """The paths of a tree, which may have many thousand elements, are computed once."""
-    snapshots = {each.snapshot.name: each.snapshot for each in found}
+    snapshots = {match.snapshot.name: match.snapshot for match in found}
     paths = {name: paths_of(snapshot.tree.elements) for name, snapshot in snapshots.items()}
-    return [each.message(paths=paths[each.snapshot.name]) for each in found]
+    return [match.message(paths=paths[match.snapshot.name]) for match in found]
 
 
 async def applications_in(backend: Backend, parent: str) -> list[int]:
     """The application that a parent names, or all of them."""
     application = parent_of(parent)
-    listed = [each.id for each in await backend.applications.list()]
+    listed = [program.id for program in await backend.applications.list()]
     if application is None:
         return listed
     if application not in listed:
@@ -70,4 +70,4 @@ async def find_all(
 
 def in_snapshot(snapshots: Snapshots, result: SearchResult) -> list[FoundElement]:
     snapshot = snapshots.add(result.tree)
-    return [FoundElement(result.tree.application, snapshot, each) for each in result.matches]
+    return [FoundElement(result.tree.application, snapshot, element) for element in result.matches]

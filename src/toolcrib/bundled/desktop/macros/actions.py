@@ -102,8 +102,8 @@ def matching_windows(windows: Sequence[Window], pattern: str) -> list[Window]:
     """By a part of their titles, or a pattern such as `*.txt - *`."""
     wanted = pattern.casefold()
     if any(sign in pattern for sign in "*?["):
-        return [each for each in windows if fnmatch(each.title.casefold(), wanted)]
-    return [each for each in windows if wanted in each.title.casefold()]
+        return [window for window in windows if fnmatch(window.title.casefold(), wanted)]
+    return [window for window in windows if wanted in window.title.casefold()]
 
 
 async def element_exists(scope: MacroScope, selector: str) -> bool:
@@ -112,7 +112,7 @@ async def element_exists(scope: MacroScope, selector: str) -> bool:
         _, found = await scope.find(selector)
     except ApplicationNotFound:
         return False
-    return any(each.visible for each in found.matches)
+    return any(element.visible for element in found.matches)
 
 
 async def window_exists(scope: MacroScope, title: str) -> bool:
@@ -188,7 +188,7 @@ async def _items(scope: MacroScope, loop: ForEachLoop) -> list[Item]:
         return await _elements(scope, loop.element_selector)
     if loop.window_pattern is not None:
         found = matching_windows(await scope.backend.windows.list(), loop.window_pattern)
-        return [{"": str(each.id), "_title": each.title} for each in found]
+        return [{"": str(window.id), "_title": window.title} for window in found]
     return [{"": value} for value in read_values(loop.values or "")]
 
 
@@ -196,19 +196,21 @@ async def _elements(scope: MacroScope, selector: str) -> list[Item]:
     """Their ids, which stay bound to the elements that were found, with their names and roles."""
     _, found = await scope.find(selector)
     snapshot = scope.snapshots.add(found.tree)
-    visible = [each for each in found.matches if each.visible]
-    return [{"": snapshot.id_of(each), "_name": each.name, "_role": each.role} for each in visible]
+    visible = [element for element in found.matches if element.visible]
+    return [
+        {"": snapshot.id_of(element), "_name": element.name, "_role": element.role} for element in visible
+    ]
 
 
 def read_values(text: str) -> list[str]:
     """A JSON list of texts or numbers, or texts separated by commas."""
     if not text.lstrip().startswith("["):
-        return [each.strip() for each in text.split(",") if each.strip()]
+        return [value.strip() for value in text.split(",") if value.strip()]
     try:
         found = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise ToolFailure(f"The values of the loop are not a valid list: {error}.") from None
-    return [each if isinstance(each, str) else json.dumps(each) for each in found]
+    return [value if isinstance(value, str) else json.dumps(value) for value in found]
 
 
 async def _value(scope: MacroScope, action: AssignAction) -> Value:
@@ -307,7 +309,7 @@ async def _type_text(scope: MacroScope, args: Args) -> None:
 
 async def _press_key(scope: MacroScope, args: Args) -> None:
     times = min(max(1, round(_number(args, "times", 1))), MAX_TIMES)
-    modifiers = [each for each in args.get("modifiers", "").split(",") if each.strip()]
+    modifiers = [modifier for modifier in args.get("modifiers", "").split(",") if modifier.strip()]
     chord = chord_of(_needed(args, "key"), modifiers)
     window = await scope.window(args.get("application", ""))
     await scope.backend.input.press(chord, window.id, times=times)

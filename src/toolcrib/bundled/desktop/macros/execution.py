@@ -70,7 +70,7 @@ ACTION = NodeType(
     example={"action": 0},
     result=AnyResult,
 )
-TYPES: dict[str, AnyNodeType] = {each.name: each for each in (ACTION, IF, LOOP, END_LOOP)}
+TYPES: dict[str, AnyNodeType] = {node_type.name: node_type for node_type in (ACTION, IF, LOOP, END_LOOP)}
 
 
 class MacroWalk:
@@ -289,7 +289,7 @@ class _Log:
         failed = error or self.failed
         self.end(0, STOPPED if error else "")
         took = time.monotonic() - self._started
-        entries = tuple(entry for _, entry in sorted(self._entries, key=lambda each: each[0]))
+        entries = tuple(entry for _, entry in sorted(self._entries, key=lambda pair: pair[0]))
         dropped = max(0, self._count - len(entries))
         return ExecutionResult(not failed, self._count, took, failed, entries, dropped)
 

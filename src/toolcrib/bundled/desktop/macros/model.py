@@ -160,7 +160,7 @@ OUTPUT_ONLY = frozenset({"name", "create_time", "update_time", "execution_count"
 def read_macro(value: Any, path: str = "macro") -> Macro:
     """A macro that a client sent; what only the server may set is ignored. Raises `ToolFailure`."""
     if isinstance(value, Mapping):
-        value = {key: each for key, each in value.items() if key not in OUTPUT_ONLY}
+        value = {key: item for key, item in value.items() if key not in OUTPUT_ONLY}
     macro = read_record(Macro, value, path)
     check_macro(macro)
     return macro

@@ -53,7 +53,7 @@ class MacroScope:
         if len(candidates) == 1:
             return process, candidates[0]
         snapshot = self.snapshots.add(found.tree)
-        choices = "\n".join(line(each, snapshot.id_of(each)) for each in candidates[:10])
+        choices = "\n".join(line(element, snapshot.id_of(element)) for element in candidates[:10])
         problem = f"{len(candidates) or 'No'} elements match {selector}, so nothing was done."
         if not choices:
             raise ElementNotFound(problem)
@@ -67,10 +67,10 @@ class MacroScope:
     async def window(self, application: str = "") -> Window:
         """The window that gets the keys, active: that of the application, or the active one."""
         process = await self.process(application)
-        windows = [each for each in await self.backend.windows.list() if each.application == process]
+        windows = [window for window in await self.backend.windows.list() if window.application == process]
         if not windows:
             raise WindowNotFound(f"The application {process} has no window.")
-        active = next((each for each in windows if each.active), None)
+        active = next((window for window in windows if window.active), None)
         return active or await self.backend.windows.focus(windows[-1].id)
 
     async def typed(self, window: Window, text: str) -> None:
@@ -81,8 +81,8 @@ class MacroScope:
         with self.backend.events.listen() as changes:
             for _ in range(8):
                 found = await search(self.backend, window.application, selector)
-                shown = [each.text for each in found.matches if each.text is not None]
-                if not shown or any(text.strip() in each for each in shown):
+                shown = [element.text for element in found.matches if element.text is not None]
+                if not shown or any(text.strip() in content for content in shown):
                     return
                 await changes.next(0.1)
 

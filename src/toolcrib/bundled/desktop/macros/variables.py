@@ -54,16 +54,16 @@ class Variables(dict[str, Value]):
         if isinstance(value, str):
             return self.fill(value)
         if isinstance(value, Mapping):
-            return {key: self.fill_json(each) for key, each in value.items()}
-        return [self.fill_json(each) for each in value] if isinstance(value, list) else value
+            return {key: self.fill_json(item) for key, item in value.items()}
+        return [self.fill_json(item) for item in value] if isinstance(value, list) else value
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.fill(value)
         if isinstance(value, Mapping):
-            return {key: self.fill(each) for key, each in value.items()}
+            return {key: self.fill(item) for key, item in value.items()}
         if isinstance(value, tuple):
-            return tuple(self._filled(each) for each in value)
+            return tuple(self._filled(item) for item in value)
         if dataclasses.is_dataclass(value) and not isinstance(value, MacroAction):
             return self.fill_record(value)
         return value

@@ -65,9 +65,9 @@ class Programs:
 
 
 def compare_window_lists(before: Sequence[Window], after: Sequence[Window]) -> list[ObservedChange]:
-    old, new = {each.id: each for each in before}, {each.id: each for each in after}
-    created = [_window("created", each) for each in after if each.id not in old]
-    destroyed = [_window("destroyed", each) for each in before if each.id not in new]
+    old, new = {window.id: window for window in before}, {window.id: window for window in after}
+    created = [_window("created", window) for window in after if window.id not in old]
+    destroyed = [_window("destroyed", window) for window in before if window.id not in new]
     changed = [
         _window(word, new[key]) for key in new.keys() & old.keys() for word in _changes_of(old[key], new[key])
     ]
@@ -102,15 +102,15 @@ def compare_elements(before: Tree, after: Tree, wanted: ObservationFilter) -> li
     removed: list[ObservedChange] = []
     if before.complete and after.complete:
         removed = [_element("element_removed", old[ref], process) for ref in old if ref not in new]
-    return [each for each in (*added, *modified, *removed) if each is not None]
+    return [change for change in (*added, *modified, *removed) if change is not None]
 
 
 def _matching(elements: Iterable[Element], wanted: ObservationFilter) -> dict[ElementRef, Element]:
     roles = {normal_role(role) for role in wanted.roles}
     return {
-        each.ref: each
-        for each in elements
-        if (not roles or normal_role(each.role) in roles) and (not wanted.visible_only or each.visible)
+        element.ref: element
+        for element in elements
+        if (not roles or normal_role(element.role) in roles) and (not wanted.visible_only or element.visible)
     }
 
 
@@ -182,7 +182,7 @@ class _Windows:
 
     async def look(self) -> list[ObservedChange]:
         listed = await self._backend.windows.list()
-        now = [each for each in listed if self._application in (None, each.application)]
+        now = [window for window in listed if self._application in (None, window.application)]
         before, self._last = self._last, now
         return [] if before is None else compare_window_lists(before, now)[:MAX_CHANGES]
 
@@ -199,9 +199,9 @@ class _Programs:
 
     async def look(self) -> list[ObservedChange]:
         listed = await self._backend.applications.list()
-        wanted = {each.id: each for each in listed if self._application in (None, each.id)}
+        wanted = {program.id: program for program in listed if self._application in (None, program.id)}
         windows = await self._backend.windows.list()
-        active = next((each.application for each in windows if each.active), None)
+        active = next((window.application for window in windows if window.active), None)
         now = Programs(wanted, active if active in wanted else None)
         before, self._last = self._last, now
         return [] if before is None else compare_programs(before, now)[:MAX_CHANGES]
@@ -224,7 +224,7 @@ class _Elements:
             return []
         kept = _KEPT[self._request.type]
         found = compare_elements(before, now, self._request.filter)
-        return [each for each in found if each.kind in kept][:MAX_CHANGES]
+        return [change for change in found if change.kind in kept][:MAX_CHANGES]
 
     async def has_ended(self) -> bool:
         is_empty = self._last is not None and not self._last.elements
@@ -235,11 +235,11 @@ class _Elements:
         elements = list(tree.elements)
         if self._request.filter.visible_only:
             elements = await with_places(self._backend, elements)
-        fields = [each for each in elements if "editable" in each.states][:MAX_TEXTS]
+        fields = [element for element in elements if "editable" in element.states][:MAX_TEXTS]
         texts = await self._backend.accessibility.texts(fields)
         filled = (
-            dataclasses.replace(each, text=texts[each.ref]) if each.ref in texts else each
-            for each in elements
+            dataclasses.replace(element, text=texts[element.ref]) if element.ref in texts else element
+            for element in elements
         )
         return dataclasses.replace(tree, elements=tuple(filled))
 
@@ -247,7 +247,7 @@ class _Elements:
 async def _is_gone(backend: Backend, application: int | None) -> bool:
     if application is None:
         return False
-    return all(each.id != application for each in await backend.applications.list())
+    return all(program.id != application for program in await backend.applications.list())
 
 
 @dataclass(eq=False)
@@ -287,7 +287,7 @@ class ObservationRun:
         queue: asyncio.Queue[ObservationEvent | None] = asyncio.Queue(MAX_QUEUED)
         self._readers.add(queue)
         try:
-            for event in [each for each in self.events if each.sequence > after]:
+            for event in [kept for kept in self.events if kept.sequence > after]:
                 yield event
                 after = event.sequence
             while not (self.is_over and queue.empty()):
@@ -347,7 +347,7 @@ class Observations:
         scope = parent.strip().removeprefix("applications/")
         if scope in ("", "-"):
             return list(self._known.values())
-        return [each for each in self._known.values() if str(each.application) == scope]
+        return [run for run in self._known.values() if str(run.application) == scope]
 
     def cancel(self, name: str) -> ObservationRun:
         found = self.get(name)
@@ -364,11 +364,11 @@ class Observations:
                 self._loop.call_soon_threadsafe(_cancel_all, runs)
 
     def _check_room(self) -> None:
-        if sum(not each.is_over for each in self._known.values()) >= MAX_ACTIVE:
+        if sum(not run.is_over for run in self._known.values()) >= MAX_ACTIVE:
             raise ToolFailure(
                 f"{MAX_ACTIVE} observations are active.", "Cancel some with cancel_observation."
             )
-        ended = [name for name, each in self._known.items() if each.is_over]
+        ended = [name for name, run in self._known.items() if run.is_over]
         for name in ended[: max(0, len(ended) - MAX_ENDED)]:
             del self._known[name]
 
@@ -428,7 +428,7 @@ async def _application(backend: Backend, parent: str) -> int | None:
 
 
 async def _activate(backend: Backend, application: int) -> None:
-    windows = [each for each in await backend.windows.list() if each.application == application]
+    windows = [window for window in await backend.windows.list() if window.application == application]
     if windows:
         await backend.windows.focus(windows[-1].id)
 

@@ -105,7 +105,7 @@ class MacroRecorder:
     async def work(self) -> None:
         """Process input in its order until cancelled."""
         first = await self._view.fresh(0.0)
-        self._windows = {each.id for each in first.windows}
+        self._windows = {window.id for window in first.windows}
         while True:
             arrived = await self._queue.get()
             try:
@@ -246,7 +246,7 @@ class MacroRecorder:
     async def _name(self, application: int) -> str:
         if application not in self._names:
             listed = await self._backend.applications.list()
-            found = next((each for each in listed if each.id == application), None)
+            found = next((candidate for candidate in listed if candidate.id == application), None)
             program = found.executable.rpartition("/")[2] if found is not None else ""
             self._names[application] = program or (found.name if found is not None else str(application))
         return self._names[application]
@@ -302,7 +302,7 @@ async def record_to_store(
 
 def _check_unused(store: MacroStore, macro_id: str) -> None:
     """Before the user takes the trouble."""
-    if any(each.name == f"{COLLECTION}/{new_id(macro_id)}" for each in store.all()):
+    if any(macro.name == f"{COLLECTION}/{new_id(macro_id)}" for macro in store.all()):
         raise ResourceExists(f"There is already a macro {macro_id!r}.", "Choose another name.")
 
 

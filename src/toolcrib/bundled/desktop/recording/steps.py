@@ -90,7 +90,7 @@ class StepList:
         last = self._steps[-1] if self._steps else None
         if last is not None and SECRET in last[1]:
             return
-        key = f"secret_{sum(each.key.startswith('secret_') for each in self._parameters) + 1}"
+        key = f"secret_{sum(parameter.key.startswith('secret_') for parameter in self._parameters) + 1}"
         about = "Text that was not recorded because it may be a password."
         self._parameters.append(MacroParameter(key, description=about, required=True))
         self._add("type_text", {SECRET: key, "application": variable})

@@ -67,15 +67,15 @@ class Look:
 
     @property
     def active(self) -> Window | None:
-        return next((each for each in self.windows if each.active), None)
+        return next((window for window in self.windows if window.active), None)
 
     @property
     def focused(self) -> Element | None:
-        return next((each for each in reversed(self.elements) if "focused" in each.states), None)
+        return next((element for element in reversed(self.elements) if "focused" in element.states), None)
 
     @property
     def has_password_field(self) -> bool:
-        return any(each.role == PASSWORD and each.visible for each in self.elements)
+        return any(element.role == PASSWORD and element.visible for element in self.elements)
 
 
 class ScreenView:
@@ -176,7 +176,7 @@ class ScreenView:
 
     async def _read(self, began: float) -> Look:
         windows = tuple(await self._backend.windows.list())
-        active = next((each.application for each in windows if each.active), None)
+        active = next((window.application for window in windows if window.active), None)
         if active is None:
             return Look(began, windows)
         try:
@@ -189,14 +189,18 @@ class ScreenView:
 
 def element_at(look: Look, point: Point) -> Element | None:
     """What a click there means: the innermost element that can be clicked, or the smallest one."""
-    there = [each for each in look.elements if each.visible and each.rect and each.rect.contains(point)]
+    there = [
+        element
+        for element in look.elements
+        if element.visible and element.rect and element.rect.contains(point)
+    ]
     if not there:
         return None
     window = window_at(look.windows, point)
     in_front = window is None or window.application == look.application
-    clickable = [each for each in there if each.role in CLICKABLE]
+    clickable = [element for element in there if element.role in CLICKABLE]
     if not in_front:  # a menu may reach over the windows of others
-        clickable = there = [each for each in there if each.role in MENU_ROLES]
+        clickable = there = [element for element in there if element.role in MENU_ROLES]
     return min(clickable or there, key=_area, default=None)
 
 
@@ -204,8 +208,8 @@ def selector_for(look: Look, element: Element) -> dict[str, Any] | None:
     """The shortest selector that matches this visible element alone; None if there is none."""
     for candidate in _candidates(element):
         selector = parse_selector(candidate)
-        matches = [each for each in look.elements if each.visible and selector.matches(each)]
-        if [each.ref for each in matches] == [element.ref]:
+        matches = [match for match in look.elements if match.visible and selector.matches(match)]
+        if [match.ref for match in matches] == [element.ref]:
             return candidate
     return None
 

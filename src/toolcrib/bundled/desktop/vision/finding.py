@@ -55,7 +55,7 @@ class TextSearch:
         found = [] if method == "ocr" else await self._in_elements()
         if method == "accessibility":
             return arrange(found, self.windows, self.text)
-        reachable = [each for each in arrange(found, self.windows, self.text) if not each.covered]
+        reachable = [match for match in arrange(found, self.windows, self.text) if not match.covered]
         if method == "auto" and (reachable or (found and self._place.window is not None)):
             return arrange(found, self.windows, self.text)
         return arrange(merge(found, await self._in_pictures()), self.windows, self.text)
@@ -63,7 +63,7 @@ class TextSearch:
     async def _narrow(self) -> None:
         place = self._place
         self.windows = await self._backend.windows.list()
-        self._within = [each for each in self.windows if not each.minimised]
+        self._within = [window for window in self.windows if not window.minimised]
         owner = place.window
         if place.region is not None:
             self._area, owner = await region_rect(self._backend, self._pictures, place.region, owner)

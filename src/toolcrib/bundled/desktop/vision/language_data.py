@@ -28,7 +28,7 @@ SHORT_CODES = {
 
 def parse_languages(given: str) -> list[str]:
     """The codes of `deu+eng` or `de, en`, as Tesseract names them; English if there are none."""
-    names = [each.strip() for each in given.replace(",", "+").split("+") if each.strip()]
+    names = [name.strip() for name in given.replace(",", "+").split("+") if name.strip()]
     return list(dict.fromkeys(SHORT_CODES.get(name.lower(), name) for name in names)) or ["eng"]
 
 

@@ -97,7 +97,7 @@ class TextReader:
         for engine in usable:
             if set(languages) <= set(engine.languages()):
                 return engine
-        missing = next(each for each in languages if each not in usable[0].languages())
+        missing = next(language for language in languages if language not in usable[0].languages())
         problem = usable[0].missing_language(missing)
         raise NoOcr(problem.message, problem.hint)
 

@@ -169,7 +169,7 @@ def _in_colour(match: ImageMatch, picture: numpy.ndarray, template: numpy.ndarra
 
 def _without_overlaps(found: list[ImageMatch], limit: int) -> list[ImageMatch]:
     kept: list[ImageMatch] = []
-    for match in sorted(found, key=lambda each: -each.score):
+    for match in sorted(found, key=lambda candidate: -candidate.score):
         if all(not _is_same_place(match.rect, other.rect) for other in kept):
             kept.append(match)
         if len(kept) == limit:

@@ -92,7 +92,7 @@ def contains(text: str, wanted: str, mode: MatchMode) -> bool:
 
 def group_lines(words: Iterable[Word]) -> list[TextLine]:
     """From top to bottom, then from left to right."""
-    lines = [TextLine(tuple(each)) for _, each in groupby(words, key=lambda word: word.line)]
+    lines = [TextLine(tuple(members)) for _, members in groupby(words, key=lambda word: word.line)]
     return sorted(lines, key=lambda line: (line.rect.centre.y // 8, line.rect.x))
 
 

@@ -49,7 +49,7 @@ async def find_in_elements(
     area: Rect | None,
 ) -> tuple[list[TextMatch], bool]:
     """Matches inside some of the windows; and whether all their applications answered in time."""
-    processes = list(dict.fromkeys(each.application for each in reversed(within) if each.application))
+    processes = list(dict.fromkeys(window.application for window in reversed(within) if window.application))
     results = await asyncio.gather(
         *(_search(backend, process, wanted, mode) for process in processes[:MAX_APPLICATIONS])
     )
@@ -68,17 +68,17 @@ class Owners:
 
     def __init__(self, tree: Tree, windows: Sequence[Window], within: Sequence[Window]) -> None:
         self._elements = {element.ref: element for element in tree.elements}
-        self._own = [each for each in windows if each.application == tree.application]
-        self._within = {each.id for each in within}
+        self._own = [window for window in windows if window.application == tree.application]
+        self._within = {window.id for window in within}
 
     def of(self, element: Element, rect: Rect) -> tuple[bool, Window | None]:
         """Whether it is in one of the accepted windows, and in which; None for an open menu."""
         title = self._title(element)
-        titled = [each for each in self._own if each.title == title] or self._own
+        titled = [candidate for candidate in self._own if candidate.title == title] or self._own
         window = window_at(titled, rect.centre)
         if window is not None:
             return window.id in self._within, window
-        return not all(each.minimised for each in titled), None
+        return not all(candidate.minimised for candidate in titled), None
 
     def _title(self, element: Element) -> str:
         """The name of the frame or dialog around it."""
@@ -116,7 +116,7 @@ async def locate_within(
     view = crop(await look_at_window(backend, match.window), match.rect)
     inner: MatchMode = "contains" if mode == "contains" else "exact"
     found, _ = await find_in_pictures(reader, [view], wanted, inner, languages)
-    return [replace(each, element=match.element, tree=match.tree) for each in found] or [match]
+    return [replace(place, element=match.element, tree=match.tree) for place in found] or [match]
 
 
 async def _placed_in_text(backend: Backend, match: TextMatch, wanted: str) -> list[TextMatch]:
@@ -125,7 +125,7 @@ async def _placed_in_text(backend: Backend, match: TextMatch, wanted: str) -> li
     if element is None or not element.text:
         return []
     ranges = list(find_ranges(element.text, wanted))[:MAX_RANGES]
-    rects = await asyncio.gather(*(backend.accessibility.text_rect(element, *each) for each in ranges))
+    rects = await asyncio.gather(*(backend.accessibility.text_rect(element, *span) for span in ranges))
     return [
         replace(match, text=element.text[start:end], rect=rect, confidence=1.0)
         for (start, end), rect in zip(ranges, rects, strict=True)
@@ -135,22 +135,22 @@ async def _placed_in_text(backend: Backend, match: TextMatch, wanted: str) -> li
 
 def merge(matches: Sequence[TextMatch], others: Sequence[TextMatch]) -> list[TextMatch]:
     """All of the first, and those of the others that are elsewhere."""
-    added = [each for each in others if all(_apart(each.rect, known.rect) for known in matches)]
+    added = [other for other in others if all(_apart(other.rect, known.rect) for known in matches)]
     return [*matches, *added]
 
 
 def arrange(matches: Sequence[TextMatch], windows: Sequence[Window], wanted: str) -> list[TextMatch]:
     """Those that a click reaches first, then exact ones, from top to bottom."""
     plain = normalise(wanted)
-    marked = [replace(each, covered=_is_covered(each, windows)) for each in matches]
+    marked = [replace(match, covered=_is_covered(match, windows)) for match in matches]
     return sorted(
         marked,
-        key=lambda each: (
-            each.covered,
-            each.confidence == VAGUE,
-            normalise(each.text) != plain,
-            each.rect.y,
-            each.rect.x,
+        key=lambda match: (
+            match.covered,
+            match.confidence == VAGUE,
+            normalise(match.text) != plain,
+            match.rect.y,
+            match.rect.x,
         ),
     )
 
@@ -160,7 +160,7 @@ async def _search(backend: Backend, process: int, wanted: str, mode: MatchMode) 
 
     def test(element: Element) -> bool:
         texts = (element.name, element.text) if element.role not in TITLE_ROLES else ()
-        return any(contains(each, plain, mode) for each in texts if each)
+        return any(contains(text, plain, mode) for text in texts if text)
 
     return await search(backend, process, Selector(test, needs_places=False))
 
@@ -192,7 +192,9 @@ def _element_match(
         return None
     plain = normalise(wanted)
     text = next(
-        each for each in (element.name, element.text, "") if each is not None and plain in normalise(each)
+        candidate
+        for candidate in (element.name, element.text, "")
+        if candidate is not None and plain in normalise(candidate)
     )
     vague = shown.height > LARGEST_LINE and normalise(text) != plain
     return TextMatch(text, shown, "accessibility", VAGUE if vague else 1.0, window, element, tree)

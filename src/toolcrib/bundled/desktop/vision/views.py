@@ -89,15 +89,15 @@ async def region_rect(
         return rect.moved(window.rect.x, window.rect.y), window
     on_screen = await rect_to_screen(backend, pictures, rect, space, reference)
     if space == "window":
-        window = next((each for each in await backend.windows.list() if str(each.id) == reference), window)
+        window = next((other for other in await backend.windows.list() if str(other.id) == reference), window)
     return on_screen, window
 
 
 async def shown_windows(backend: Backend, application: str | None) -> list[Window]:
     """Those of an application that are not minimised, topmost first; raises `WindowNotFound` if none is."""
     process = await choose_application(backend, application)
-    found = [each for each in reversed(await backend.windows.list()) if each.application == process]
-    shown = [each for each in found if not each.minimised]
+    found = [window for window in reversed(await backend.windows.list()) if window.application == process]
+    shown = [window for window in found if not window.minimised]
     if not shown:
         problem = "has no window" if not found else "has only minimised windows"
         raise WindowNotFound(
@@ -111,9 +111,9 @@ async def display_rect(backend: Backend, display: int | None) -> Rect | None:
     if display is None:
         return None
     listed = await backend.displays.list()
-    found = next((each for each in listed if each.id == display), None)
+    found = next((candidate for candidate in listed if candidate.id == display), None)
     if found is None:
-        names = ", ".join(f"{each.id} ({each.name})" for each in listed)
+        names = ", ".join(f"{candidate.id} ({candidate.name})" for candidate in listed)
         raise DisplayNotFound(f"There is no display {display}.", f"Give one of these: {names}.")
     return found.rect
 
@@ -130,5 +130,5 @@ def crop(view: View, rect: Rect) -> View:
 
 def window_at(windows: Sequence[Window], point: Point) -> Window | None:
     """The topmost window at a point; `windows` are from the lowest to the topmost."""
-    found = (each for each in reversed(windows) if not each.minimised and each.rect.contains(point))
+    found = (window for window in reversed(windows) if not window.minimised and window.rect.contains(point))
     return next(found, None)

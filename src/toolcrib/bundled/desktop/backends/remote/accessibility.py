@@ -49,7 +49,7 @@ class RemoteAccessibility:
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
         """As the last tree had them: it was read just before."""
         known = ((ref, self._known(ref)) for ref in elements)
-        return {ref: each.rect for ref, each in known if each is not None and each.rect is not None}
+        return {ref: state.rect for ref, state in known if state is not None and state.rect is not None}
 
     async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
         return AtPoint("unknown")
@@ -58,8 +58,8 @@ class RemoteAccessibility:
         return None
 
     async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
-        known = ((each.ref, self._known(each.ref)) for each in elements)
-        return {ref: each.text for ref, each in known if each is not None and each.text is not None}
+        known = ((element.ref, self._known(element.ref)) for element in elements)
+        return {ref: state.text for ref, state in known if state is not None and state.text is not None}
 
     async def read(self, element: ElementRef) -> Element | None:
         message = await self._get(element)

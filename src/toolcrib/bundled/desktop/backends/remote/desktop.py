@@ -66,9 +66,9 @@ class RemoteWindows:
     async def list(self) -> Sequence[Window]:
         listing = list_all(self._connection, "ListWindows", "windows", parent=ALL)
         messages, focused = await asyncio.gather(listing, self._focused())
-        self._names = {window_id(each.name): each.name for each in messages}
+        self._names = {window_id(message.name): message.name for message in messages}
         active = await self._active(messages, focused)
-        windows = [replace(window_from(each), active=each.name == active) for each in messages]
+        windows = [replace(window_from(message), active=message.name == active) for message in messages]
         return sorted(windows, key=lambda window: window.level)
 
     async def focus(self, window: int) -> Window:
@@ -114,15 +114,15 @@ class RemoteWindows:
             if error.code != grpc.StatusCode.INVALID_ARGUMENT:
                 raise
             return None
-        return [each.name for each in response.windows]
+        return [window.name for window in response.windows]
 
     async def _active(self, messages: Sequence[Any], focused: Sequence[str] | None) -> str | None:
         if focused is not None and len(focused) <= 1:
             return focused[0] if focused else None
-        topmost = sorted(messages, key=lambda each: -each.z_index)[:LOOKED_AT]
-        for each in topmost:
-            if (await self._connection.call("GetWindowState", name=f"{each.name}/state")).focused:
-                return str(each.name)
+        topmost = sorted(messages, key=lambda message: -message.z_index)[:LOOKED_AT]
+        for message in topmost:
+            if (await self._connection.call("GetWindowState", name=f"{message.name}/state")).focused:
+                return str(message.name)
         return None
 
 
@@ -133,7 +133,7 @@ class RemoteApplications:
 
     async def list(self) -> Sequence[Application]:
         listed = await list_all(self._connection, "ListApplications", "applications")
-        return [Application(each.pid, each.display_name, each.display_name) for each in listed]
+        return [Application(message.pid, message.display_name, message.display_name) for message in listed]
 
     async def open(self, command: Sequence[str], timeout: float) -> Window | None:
         if len(command) != 1:
@@ -146,7 +146,9 @@ class RemoteApplications:
             return None
         opened = v1.OpenApplicationResponse()
         operation.response.Unpack(opened)
-        own = [each for each in await self._windows.list() if each.application == opened.application.pid]
+        own = [
+            window for window in await self._windows.list() if window.application == opened.application.pid
+        ]
         return own[-1] if own else None
 
     async def close(self, application: int, *, force: bool) -> None:
@@ -174,8 +176,10 @@ class RemoteDisplays:
     async def list(self) -> Sequence[Display]:
         listed = await list_all(self._connection, "ListDisplays", "displays")
         return [
-            Display(each.display_id, each.name, rect_of(each.frame), each.is_main, each.scale or 1.0)
-            for each in listed
+            Display(
+                screen.display_id, screen.name, rect_of(screen.frame), screen.is_main, screen.scale or 1.0
+            )
+            for screen in listed
         ]
 
     async def pointer(self) -> Point:
@@ -258,7 +262,7 @@ class RemoteClipboard:
         found = ClipboardContent(_MEDIA[kind], _data(response.content, kind), available)
         if media_type is None or _same(media_type, found.media_type):
             return found
-        if not any(_same(media_type, each) for each in available):
+        if not any(_same(media_type, offered) for offered in available):
             return None
         raise ToolFailure(
             f"A remote desktop server hands over the clipboard only as {found.media_type}.",
@@ -283,7 +287,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _available(numbers: Any) -> list[str]:
-    names = [v1.ContentType.Name(each).removeprefix("CONTENT_TYPE_").lower() for each in numbers]
+    names = [v1.ContentType.Name(number).removeprefix("CONTENT_TYPE_").lower() for number in numbers]
     return [_MEDIA[name] for name in names if name in _MEDIA]
 
 
@@ -410,10 +414,10 @@ def _held(keys: Sequence[str], button: Button | None, at: Point | None) -> dict[
 
 def _modifiers(names: Sequence[str]) -> list[str]:
     known = read_modifiers(names)
-    unknown = [each for each in known if each not in _MODIFIERS]
+    unknown = [modifier for modifier in known if modifier not in _MODIFIERS]
     if unknown:
         raise NotSupported(f"{unknown[0]} cannot be held on a remote desktop.")
-    return [f"MODIFIER_{_MODIFIERS[each]}" for each in known]
+    return [f"MODIFIER_{_MODIFIERS[modifier]}" for modifier in known]
 
 
 class RemoteBackend:

@@ -51,7 +51,7 @@ class WaylandAccessibility:
         found = await self._atspi.tree(application, timeout)
         if application in await self._windows.programs_of_x11():
             return found
-        elements = tuple(dataclasses.replace(each, rect=None) for each in found.elements)
+        elements = tuple(dataclasses.replace(element, rect=None) for element in found.elements)
         return dataclasses.replace(found, elements=elements)
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:

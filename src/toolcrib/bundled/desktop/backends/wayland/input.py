@@ -47,7 +47,7 @@ class HeldDown:
         if at is not None:
             await self._move(at)
         wanted = [(False, key) for key in keys] + ([(True, button)] if button is not None else [])
-        new = [each for each in wanted if each not in self._since]
+        new = [held for held in wanted if held not in self._since]
         self._since.update(dict.fromkeys(new, time.monotonic()))
         await self._send([HeldChange(name, True, is_button) for is_button, name in new])
         asyncio.get_running_loop().call_later(LONGEST, self._release_old)
@@ -61,9 +61,9 @@ class HeldDown:
 
     def let_go(self, named: Sequence[tuple[bool, str]] | None = None) -> list[HeldChange]:
         """Forget these, or all, and return what releases them, the last one first."""
-        chosen = [each for each in reversed(self._since) if named is None or each in named]
-        for each in chosen:
-            del self._since[each]
+        chosen = [held for held in reversed(self._since) if named is None or held in named]
+        for held in chosen:
+            del self._since[held]
         return [HeldChange(name, False, is_button) for is_button, name in chosen]
 
     @property
@@ -77,7 +77,7 @@ class HeldDown:
 
     def _release_old(self) -> None:
         oldest = time.monotonic() - LONGEST + 1
-        changes = self.let_go([each for each, since in self._since.items() if since < oldest])
+        changes = self.let_go([held for held, since in self._since.items() if since < oldest])
         if changes:
             task = asyncio.ensure_future(self._send(changes))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -223,11 +223,11 @@ class WaylandInput:
         await self._held.release(keys, button, at)
 
     async def _send_held(self, changes: Sequence[HeldChange]) -> None:
-        for each in changes:
-            if each.is_button:
-                await self._remote.button(BUTTONS[cast("Button", each.name)], pressed=each.pressed)
+        for change in changes:
+            if change.is_button:
+                await self._remote.button(BUTTONS[cast("Button", change.name)], pressed=change.pressed)
             else:
-                await self._remote.key(keysyms_of_chord(each.name)[-1], pressed=each.pressed)
+                await self._remote.key(keysyms_of_chord(change.name)[-1], pressed=change.pressed)
 
     async def _tap(self, keysyms: list[int]) -> None:
         """Press these in order and release them; nothing stays pressed if that fails."""

@@ -50,7 +50,7 @@ async def _windows(bus: AccessibilityBus, process: int, root: ElementRef) -> Seq
     with contextlib.suppress(NoAnswer):
         name = clean_name(await bus.get(*root, "Accessible", "Name"))
         answer = await bus.call(*root, f"{ATSPI}Accessible", "GetChildren")
-        refs = [(each[0], each[1]) for each in (answer[0] if answer else ())][:MOST_WINDOWS]
+        refs = [(child[0], child[1]) for child in (answer[0] if answer else ())][:MOST_WINDOWS]
         found = await asyncio.gather(*(_window(bus, process, name, ref) for ref in refs))
         return [window for window in found if window is not None]
     return []

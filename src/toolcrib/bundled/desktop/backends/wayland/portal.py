@@ -96,7 +96,7 @@ class Portal:
                 "Answer the dialog on the screen and try again.",
             ) from None
         finally:
-            self._waiting = {path: each for path, each in self._waiting.items() if each is not future}
+            self._waiting = {path: other for path, other in self._waiting.items() if other is not future}
         if code == DONE:
             return results
         if code == CANCELLED:

@@ -76,8 +76,8 @@ def bounds(rects: Sequence[Rect]) -> Rect:
     """The smallest rectangle around these."""
     if not rects:
         raise ToolFailure("There is no display.", "Use --headless 1280x800.")
-    left, top = min(each.x for each in rects), min(each.y for each in rects)
-    right, bottom = max(each.x + each.width for each in rects), max(each.y + each.height for each in rects)
+    left, top = min(rect.x for rect in rects), min(rect.y for rect in rects)
+    right, bottom = max(rect.x + rect.width for rect in rects), max(rect.y + rect.height for rect in rects)
     return Rect(left, top, right - left, bottom - top)
 
 

@@ -34,16 +34,18 @@ class WaylandWindows:
             await self._of_x11()
         )  # last: a new X11 program tells accessibility before it shows its window
         programs = {window.application for window in of_x11}
-        found = [each for each in native if each.application not in programs]
+        found = [window for window in native if window.application not in programs]
         above = [dataclasses.replace(window, level=window.level + len(found)) for window in of_x11]
-        return [*(self._described(level, each) for level, each in enumerate(found)), *above]
+        return [*(self._described(level, window) for level, window in enumerate(found)), *above]
 
     def is_x11(self, window: int) -> bool:
         return self._x11 is not None and window < FIRST_ID
 
     async def programs_of_x11(self) -> frozenset[int]:
         """The programs whose elements have places on the screen."""
-        return frozenset(each.application for each in await self._of_x11() if each.application is not None)
+        return frozenset(
+            window.application for window in await self._of_x11() if window.application is not None
+        )
 
     async def focus(self, window: int) -> Window:
         if self._x11 is not None and self.is_x11(window):
@@ -72,7 +74,7 @@ class WaylandWindows:
         return await self._x11.list() if self._x11 is not None else []
 
     async def _get(self, window: int) -> Window:
-        found = next((each for each in await self.list() if each.id == window), None)
+        found = next((candidate for candidate in await self.list() if candidate.id == window), None)
         if found is None:
             raise ToolFailure(f"There is no window {window}.", "Call list_windows again.")
         return found

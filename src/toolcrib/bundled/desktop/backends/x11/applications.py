@@ -131,7 +131,7 @@ class X11Applications:
 
     async def close(self, application: int, *, force: bool) -> None:
         """Ask it to end, or kill it; raises `ToolFailure` if it does not."""
-        known = {each.id for each in await self.list()}
+        known = {program.id for program in await self.list()}
         if application not in known:
             raise ToolFailure(f"No application with the id {application} has a window here.")
         with contextlib.suppress(ProcessLookupError):
@@ -188,11 +188,11 @@ class X11Applications:
 
     def _trim(self) -> None:
         """Forget what programs have written to stderr since they were opened, and those that have ended."""
-        for each in list(self._started):
-            if each.process.poll() is not None:
-                self._started.remove(each)
-            elif os.fstat(each.errors.fileno()).st_size > MAX_ERRORS:
-                each.errors.truncate(0)
+        for program in list(self._started):
+            if program.process.poll() is not None:
+                self._started.remove(program)
+            elif os.fstat(program.errors.fileno()).st_size > MAX_ERRORS:
+                program.errors.truncate(0)
 
     def _describe(self, process: int, window_class: str) -> Application:
         executable = ""

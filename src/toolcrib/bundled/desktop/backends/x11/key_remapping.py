@@ -125,7 +125,7 @@ def _consequential() -> set[int]:
 def _rank(keysyms: set[int]) -> int | None:
     if all(keysym in LAUNCHERS for keysym in keysyms):
         return 0
-    if all(any(keysym in each for each in MULTIMEDIA) for keysym in keysyms):
+    if all(any(keysym in span for span in MULTIMEDIA) for keysym in keysyms):
         return 1
     return 2 if all(keysym in FURTHER_FUNCTION_KEYS for keysym in keysyms) else None
 

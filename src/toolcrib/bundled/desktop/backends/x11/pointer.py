@@ -61,7 +61,7 @@ def _check(connection: XConnection, at: Point, owner: int | None, unmoved: Windo
         raise ClickRefused(f"{at.x},{at.y} is beyond the edge of the screen, so nothing was clicked.")
     if unmoved is None:
         return
-    places = {each.id: each.rect for each in list_windows(connection)}
+    places = {window.id: window.rect for window in list_windows(connection)}
     if places.pop(unmoved.id, None) != unmoved.rect:
         raise ClickRefused("The window has moved, so nothing was clicked.", "Try again.")
     if places.keys() & windows_at(connection, at):
@@ -157,8 +157,8 @@ def windows_at(connection: XConnection, at: Point) -> list[int]:
 
 def has_popup(connection: XConnection, at: Point) -> bool:
     """Whether an open menu or list of a combo box is at a point; no window manager lists these."""
-    types = [connection.read_numbers(each, "_NET_WM_WINDOW_TYPE") for each in windows_at(connection, at)]
-    return not POPUPS.isdisjoint(connection.atom_name(atom) for each in types for atom in each)
+    types = [connection.read_numbers(window, "_NET_WM_WINDOW_TYPE") for window in windows_at(connection, at)]
+    return not POPUPS.isdisjoint(connection.atom_name(atom) for atoms in types for atom in atoms)
 
 
 def _pingable(connection: XConnection, windows: list[int]) -> int | None:

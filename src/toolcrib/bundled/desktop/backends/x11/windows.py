@@ -106,7 +106,7 @@ def _describe(
     ids = _ids(connection, managed)
     active = _active(connection, managed)
     asked = [(level, window, *_ask(connection, window)) for level, window in choose(ids)]
-    found = (_read(connection, managed, active, *each) for each in asked)
+    found = (_read(connection, managed, active, *request) for request in asked)
     return [window for window in found if window is not None]
 
 
@@ -143,7 +143,7 @@ def _client_in(connection: XConnection, frame: int, depth: int = FRAME_DEPTH) ->
     if not depth:
         return None
     children = connection.core.QueryTree(frame).reply().children
-    return next(filter(None, (_client_in(connection, each, depth - 1) for each in children)), None)
+    return next(filter(None, (_client_in(connection, child, depth - 1) for child in children)), None)
 
 
 def focus(connection: XConnection, window: int) -> Window:
@@ -274,7 +274,7 @@ def client_of(connection: XConnection, window: int) -> int | None:
         found = connection.extension(xcffib.res).QueryClientIds(1, [spec]).reply()
     except (xcffib.XcffibException, KeyError):
         return None
-    return next((number for each in found.ids for number in each.value if number), None)
+    return next((number for entry in found.ids for number in entry.value if number), None)
 
 
 def ping(connection: XConnection, window: int, timeout: float = PING_PATIENCE) -> bool:
@@ -372,7 +372,7 @@ def _read(
     try:
         size, corner = geometry.reply(), position.reply()
         wm_state, title, old_title, process, machine, state, window_class, owner = (
-            each.reply() for each in properties
+            request.reply() for request in properties
         )
     except xcffib.Error:
         return None  # it has just closed

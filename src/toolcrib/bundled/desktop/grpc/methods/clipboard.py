@@ -28,7 +28,7 @@ class ClipboardMethods:
         if found is None:
             return v1.Clipboard(name="clipboard")
         check_secret(found)
-        types = {_number(type_of(each, found.data)) for each in found.available}
+        types = {_number(type_of(media_type, found.data)) for media_type in found.available}
         return v1.Clipboard(
             name="clipboard", content=content_message(found), available_types=sorted(types - {0})
         )
@@ -36,7 +36,7 @@ class ClipboardMethods:
     async def get_clipboard_history(self, request: Any) -> Any:
         _check(request.name, "clipboard/history")
         await self._desktop.backend()
-        return v1.ClipboardHistory(entries=[_entry(each) for each in self._history.entries])
+        return v1.ClipboardHistory(entries=[_entry(entry) for entry in self._history.entries])
 
 
 def offer_methods(desktop: ServedDesktop) -> ClipboardMethods:

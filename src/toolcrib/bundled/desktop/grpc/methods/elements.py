@@ -27,7 +27,7 @@ class ElementMethods:
         backend = await self._desktop.backend()
         selector = read_selector(request.selector)
         found = await find_all(backend, self._snapshots, request.parent, selector)
-        chosen = [each for each in found if each.element.visible] if request.visible_only else found
+        chosen = [match for match in found if match.element.visible] if request.visible_only else found
         page, following = page_of(request, chosen)
         return v1.FindElementsResponse(elements=messages_of(page), next_page_token=following)
 
@@ -36,7 +36,7 @@ class ElementMethods:
         selector = read_selector(request.selector) if request.HasField("selector") else None
         region = rect_of(request.region)
         found = await find_all(backend, self._snapshots, request.parent, selector)
-        inside = [each for each in found if _overlaps(each.element, region)]
+        inside = [match for match in found if _overlaps(match.element, region)]
         page, following = page_of(request, inside)
         return v1.FindRegionElementsResponse(elements=messages_of(page), next_page_token=following)
 

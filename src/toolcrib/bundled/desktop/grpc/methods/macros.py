@@ -39,7 +39,9 @@ class MacroMethods:
 
     async def list_macros(self, request: Any) -> Any:
         page, following = page_of(request, await in_thread(self._store.all), PAGE)
-        return v1.ListMacrosResponse(macros=[macro_message(each) for each in page], next_page_token=following)
+        return v1.ListMacrosResponse(
+            macros=[macro_message(macro) for macro in page], next_page_token=following
+        )
 
     async def update_macro(self, request: Any) -> Any:
         old = await self._find(request.macro.name)

@@ -29,7 +29,7 @@ class ObservationMethods:
     async def create_observation(self, request: Any) -> Any:
         """The operation is done when the observation has looked for the first time."""
         parent_of(request.parent)
-        given = {key: each for key, each in to_plain(request.observation).items() if key not in OUTPUT_ONLY}
+        given = {key: value for key, value in to_plain(request.observation).items() if key not in OUTPUT_ONLY}
         asked = read_record(ObservationRequest, given, "observation")
         identifier = new_id(request.observation_id)
         name = f"{request.parent or 'applications/-'}/observations/{identifier}"
@@ -61,7 +61,7 @@ def event_message(event: ObservationEvent) -> Any:
         modified = made.element_modified
         modified.old_element.CopyFrom(_element(change.old_element))
         modified.new_element.CopyFrom(_element(change.element))
-        modified.changes.extend(to_message(v1.AttributeChange, each) for each in change.changes)
+        modified.changes.extend(to_message(v1.AttributeChange, attribute) for attribute in change.changes)
     elif change.kind == "window_event":
         window = {"event_type": change.event_type, "window_id": str(change.window_id), "title": change.title}
         made.window_event.CopyFrom(to_message(v1.WindowEvent, window))

@@ -31,7 +31,11 @@ class TreeMethods:
             async with self._desktop.turn():
                 await raise_window(backend, application, None)
         all_elements = await self._read(backend, application)
-        shown = [each for each in all_elements if _is_visible(each)] if request.visible_only else all_elements
+        shown = (
+            [element for element in all_elements if _is_visible(element)]
+            if request.visible_only
+            else all_elements
+        )
         return v1.TraverseAccessibilityResponse(
             app=request.name,
             elements=shown,
@@ -48,8 +52,8 @@ class TreeMethods:
             with backend.events.listen() as changes:
                 application = await self._application(backend, request.name)
                 elements = await self._read(backend, application)
-                shown = [each for each in elements if _is_visible(each) or not request.visible_only]
-                now = {_identity(each): each for each in shown}
+                shown = [element for element in elements if _is_visible(element) or not request.visible_only]
+                now = {_identity(element): element for element in shown}
                 if (change := compare(before, now)) is not None:
                     yield change
                 before = now
@@ -63,11 +67,11 @@ class TreeMethods:
 
     async def _read(self, backend: Backend, application: int) -> list[Any]:
         result = await search(backend, application, None)
-        latest: dict[ElementRef, Element] = {each.ref: each for each in result.matches}
+        latest: dict[ElementRef, Element] = {element.ref: element for element in result.matches}
         snapshot: Snapshot = self._desktop.session.snapshots.add(result.tree)
         paths = paths_of(result.tree.elements)
-        in_order = [latest.get(each.ref, each) for each in result.tree.elements]
-        return [element_message(each, snapshot.id_of(each), paths[each.ref]) for each in in_order]
+        in_order = [latest.get(element.ref, element) for element in result.tree.elements]
+        return [element_message(element, snapshot.id_of(element), paths[element.ref]) for element in in_order]
 
 
 def offer_methods(desktop: ServedDesktop) -> TreeMethods:
@@ -81,8 +85,8 @@ def poll_interval(seconds: float) -> float:
 def compare(before: dict[str, Any], now: dict[str, Any]) -> Any | None:
     """What came, went and changed; None if nothing did."""
     change = v1.WatchAccessibilityResponse(
-        added=[each for key, each in now.items() if key not in before],
-        removed=[each for key, each in before.items() if key not in now],
+        added=[element for key, element in now.items() if key not in before],
+        removed=[element for key, element in before.items() if key not in now],
     )
     for key in now.keys() & before.keys():
         if differences := _differences(before[key], now[key]):
@@ -111,12 +115,12 @@ def _is_visible(element: Any) -> bool:
 
 
 def _stats(shown: list[Any], total: int) -> Any:
-    with_text = sum(1 for each in shown if each.HasField("text"))
+    with_text = sum(1 for element in shown if element.HasField("text"))
     return types.TraversalStats(
         count=len(shown),
         excluded_count=total - len(shown),
         text_elements_count=with_text,
         non_text_elements_count=len(shown) - with_text,
         visible_elements_count=sum(map(_is_visible, shown)),
-        role_counts=Counter(each.role for each in shown),
+        role_counts=Counter(element.role for element in shown),
     )

@@ -33,7 +33,7 @@ class WaitMethods:
 
         async def look(backend: Backend) -> FoundElement | None:
             found = await find_all(backend, self._snapshots, request.parent, selector)
-            return next((each for each in found if each.element.visible), None)
+            return next((match for match in found if match.element.visible), None)
 
         async def work(progress: Progress) -> Any:
             def attempted(attempts: int) -> None:
@@ -109,4 +109,4 @@ def read_condition(condition: Any) -> Callable[[Element], bool]:
 
 
 def _texts(element: Element) -> list[str]:
-    return [each for each in (element.text, element.name) if each is not None]
+    return [text for text in (element.text, element.name) if text is not None]

@@ -87,13 +87,13 @@ def _zipped(result: Any) -> Iterator[tuple[numpy.ndarray, str, float]]:
 def _lines(pieces: list[Piece]) -> list[list[Piece]]:
     """From top to bottom, each from left to right."""
     lines: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda each: each[0].centre.y):
+    for piece in sorted(pieces, key=lambda part: part[0].centre.y):
         rect = piece[0]
         if lines and abs(rect.centre.y - lines[-1][-1][0].centre.y) <= SAME_LINE * rect.height:
             lines[-1].append(piece)
         else:
             lines.append([piece])
-    return [sorted(line, key=lambda each: each[0].x) for line in lines]
+    return [sorted(line, key=lambda part: part[0].x) for line in lines]
 
 
 def _rect(box: numpy.ndarray) -> Rect:

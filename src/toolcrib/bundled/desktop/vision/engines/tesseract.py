@@ -84,7 +84,7 @@ class TesseractEngine:
             reader.SetSourceResolution(round(DOTS_PER_INCH * scale))
             left = max(1, round((deadline - time.monotonic()) * 1000))
             complete = bool(reader.Recognize(left))
-            words = [_placed(*each, scale, band) for each in _words(reader)]
+            words = [_placed(*raw_word, scale, band) for raw_word in _words(reader)]
             reader.Clear()
         counted = (word for word in words if band.top <= word.rect.centre.y < band.bottom)
         return EngineReading(tuple(counted), complete)
@@ -93,7 +93,7 @@ class TesseractEngine:
     def _reader(self, languages: str) -> Iterator[Any]:
         """One of the kept readers: to load the data takes longer than to read a small window."""
         with self._lock:
-            kept = next((each for each in self._readers if each[0] == languages), None)
+            kept = next((entry for entry in self._readers if entry[0] == languages), None)
             if kept is not None:
                 self._readers.remove(kept)
         reader = kept[1] if kept is not None else _open(languages)
@@ -104,8 +104,8 @@ class TesseractEngine:
                 self._readers.append((languages, reader))
                 dropped = self._readers[:-KEPT_READERS]
                 del self._readers[:-KEPT_READERS]
-            for _, each in dropped:
-                each.End()
+            for _, old_reader in dropped:
+                old_reader.End()
 
 
 def _open(languages: str) -> Any:
@@ -126,14 +126,14 @@ def _words(reader: Any) -> Iterator[tuple[str, float, tuple[int, int, int, int],
     if found is None:
         return
     line = 0
-    for each in iterate_level(found, RIL.WORD):
-        line += bool(each.IsAtBeginningOf(RIL.TEXTLINE))
-        box = each.BoundingBox(RIL.WORD)
-        confidence = each.Confidence(RIL.WORD) / 100
+    for word in iterate_level(found, RIL.WORD):
+        line += bool(word.IsAtBeginningOf(RIL.TEXTLINE))
+        box = word.BoundingBox(RIL.WORD)
+        confidence = word.Confidence(RIL.WORD) / 100
         if box is None or confidence < LOWEST_CONFIDENCE:
             continue
         with contextlib.suppress(RuntimeError):  # a word without text
-            yield each.GetUTF8Text(RIL.WORD).strip(), confidence, box, line
+            yield word.GetUTF8Text(RIL.WORD).strip(), confidence, box, line
 
 
 def _placed(

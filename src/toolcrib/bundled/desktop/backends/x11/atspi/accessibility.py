@@ -118,8 +118,8 @@ async def element_at(bus: AccessibilityBus, chain: Sequence[Element], question: 
     if question.estimated:
         await _ask(bus, asked[0].ref, question)
         await asyncio.sleep(ESTIMATE_PAUSE * slowness())
-    found = await asyncio.gather(*(_ask(bus, each.ref, question) for each in asked))
-    answers = dict(zip((each.ref for each in asked), found, strict=True))
+    found = await asyncio.gather(*(_ask(bus, element.ref, question) for element in asked))
+    answers = dict(zip((element.ref for element in asked), found, strict=True))
     judged = await _judge(bus, asked, answers, question)
     if judged.state == "other" or not question.first_is_lowest:
         return judged
@@ -134,7 +134,7 @@ async def _judge(
     question: Question,
 ) -> AtPoint:
     """Goes inwards as far as the answers lead; who does not answer is skipped."""
-    depths = {each.ref: depth for depth, each in enumerate(asked)}
+    depths = {element.ref: depth for depth, element in enumerate(asked)}
     depth = len(asked) - 1
     while depth >= 0:
         found = answers[asked[depth].ref]
@@ -166,9 +166,9 @@ async def _above(bus: AccessibilityBus, chain: Sequence[Element], question: Ques
     answers = await asyncio.gather(*calls)
     later: list[ElementRef] = []
     for (inner, _), answer in zip(pairs, answers, strict=True):
-        children = [(each[0], each[1]) for each in (answer[0] if answer else ())]
+        children = [(child[0], child[1]) for child in (answer[0] if answer else ())]
         later += children[children.index(inner.ref) + 1 :] if inner.ref in children else []
-    there = await asyncio.gather(*(_contains(bus, each, question) for each in later[:MOST_SIBLINGS]))
+    there = await asyncio.gather(*(_contains(bus, child, question) for child in later[:MOST_SIBLINGS]))
     for ref in itertools.compress(later, there):
         outer, other = await read_element(bus, ref), await _innermost(bus, ref, question)
         if outer and other and "showing" in outer.states and other.states >= USABLE:
@@ -183,10 +183,10 @@ def is_in_popup(chain: Sequence[Element]) -> bool:
 
 def _in_surface(chain: Sequence[Element]) -> Sequence[Element]:
     """From the element to the window around it, which may be a menu or the list of a combo box."""
-    for depth, each in enumerate(chain):
-        if depth and each.role == "combo box" and chain[0].role in ENTRIES:
+    for depth, element in enumerate(chain):
+        if depth and element.role == "combo box" and chain[0].role in ENTRIES:
             return chain[:depth]
-        if each.role in SURFACES and (depth or each.role != "menu"):
+        if element.role in SURFACES and (depth or element.role != "menu"):
             return chain[: depth + 1]
     return chain
 
@@ -373,7 +373,7 @@ class AtspiAccessibility:
         bus = await self.connect()
         chosen = list(elements)
         found = await asyncio.gather(*(_text_or_none(bus, element) for element in chosen))
-        return {each.ref: text for each, text in zip(chosen, found, strict=True) if text is not None}
+        return {element.ref: text for element, text in zip(chosen, found, strict=True) if text is not None}
 
     async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
         bus = await self.connect()
@@ -446,7 +446,7 @@ async def _action_names(bus: AccessibilityBus, element: ElementRef, count: int) 
     found = await asyncio.gather(
         *(bus.call(*element, f"{ATSPI}Action", "GetName", "i", number) for number in range(count))
     )
-    return [str(each[0]) if each else "" for each in found]
+    return [str(answer[0]) if answer else "" for answer in found]
 
 
 async def read_text(bus: AccessibilityBus, element: Element) -> str | None:

@@ -81,7 +81,7 @@ class LastReadings:
 
     def around(self, ref: ElementRef) -> list[Element]:
         """The element and those around it, up to the root; nothing if it was not read."""
-        read = next((each.found for root, each in self._of_roots.items() if root[0] == ref[0]), {})
+        read = next((reading.found for root, reading in self._of_roots.items() if root[0] == ref[0]), {})
         chain: list[Element] = []
         while (element := read.get(ref)) is not None and len(chain) < DEEPEST:
             chain.append(element)

@@ -113,7 +113,9 @@ class Places:
 
     def _title(self, ref: ElementRef) -> str:
         """The name of the window that an element is in; empty if that was not read."""
-        return next((each.name for each in reversed(self._around(ref)) if each.role != "application"), "")
+        return next(
+            (element.name for element in reversed(self._around(ref)) if element.role != "application"), ""
+        )
 
 
 async def _extents(bus: AccessibilityBus, ref: ElementRef) -> Rect | None:

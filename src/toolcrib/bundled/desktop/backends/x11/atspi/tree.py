@@ -114,8 +114,8 @@ class TreeReader:
 
     def _is_replaced(self, window: ElementRef, children: list[ElementRef]) -> bool:
         """Whether a window shows only something new instead of the content that the cache has."""
-        cached = [each for each in self._found.values() if each.parent == window]
-        return bool(cached and children) and not any(each.ref in children for each in cached)
+        cached = [element for element in self._found.values() if element.parent == window]
+        return bool(cached and children) and not any(element.ref in children for element in cached)
 
     async def _children(self, refs: list[ElementRef]) -> dict[ElementRef, list[ElementRef]]:
         found: dict[ElementRef, list[ElementRef]] = {}
@@ -161,13 +161,13 @@ class TreeReader:
 
     def _ordered(self) -> tuple[Element, ...]:
         children: dict[ElementRef | None, list[Element]] = {}
-        for element in sorted(self._found.values(), key=lambda each: self._place.get(each.ref, 0)):
+        for element in sorted(self._found.values(), key=lambda candidate: self._place.get(candidate.ref, 0)):
             children.setdefault(element.parent, []).append(element)
         ordered: list[Element] = []
         seen: set[ElementRef] = set()
         hidden: set[ElementRef | None] = set()
         starts = [self._found[self._root]] if self._root in self._found else []
-        orphans = [each for each in self._found.values() if each.parent not in self._found]
+        orphans = [candidate for candidate in self._found.values() if candidate.parent not in self._found]
         stack = [*reversed(orphans), *starts]
         while stack:
             element = stack.pop()
@@ -196,14 +196,14 @@ def is_hidden(element: Element) -> bool:
 
 async def is_inside_hidden(bus: AccessibilityBus, around: Sequence[Element]) -> bool:
     """Whether one of these is hidden now."""
-    answers = await asyncio.gather(*(bus.start(*each.ref, ACCESSIBLE, "GetState") for each in around))
+    answers = await asyncio.gather(*(bus.start(*element.ref, ACCESSIBLE, "GetState") for element in around))
     bodies = [body_of(answer) for answer in answers]
     now = [
-        dataclasses.replace(each, states=state_names(body[0]))
-        for each, body in zip(around, bodies, strict=True)
+        dataclasses.replace(element, states=state_names(body[0]))
+        for element, body in zip(around, bodies, strict=True)
         if body is not None
     ]
-    return any(is_hidden(each) for each in now)
+    return any(is_hidden(element) for element in now)
 
 
 async def read_around(bus: AccessibilityBus, ref: ElementRef) -> list[Element]:
