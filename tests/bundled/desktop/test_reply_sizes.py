@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from toolcrib.bundled.desktop.backend import Window
-from toolcrib.bundled.desktop.choosing import describe_window
 from toolcrib.bundled.desktop.elements.difference import compare_windows, summarise
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.operations.windows import PAGE
+from toolcrib.bundled.desktop.window_lookup import describe_window
 
 CHARACTERS_PER_TOKEN = 4
 

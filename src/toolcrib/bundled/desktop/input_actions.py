@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from toolcrib.bundled.desktop.aiming import (
+from toolcrib.bundled.desktop.backend import Backend, Window
+from toolcrib.bundled.desktop.click_targets import (
     Aim,
     check_count,
     click_at,
@@ -16,7 +17,6 @@ from toolcrib.bundled.desktop.aiming import (
     read_button,
     scroll_at,
 )
-from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.failures import InvalidValue, MissingField, NotSupported, OutOfRange
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.keys import chord_of, read_modifiers

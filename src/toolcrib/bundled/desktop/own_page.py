@@ -29,10 +29,10 @@ from toolcrib.bundled.desktop.backend import (
     Windows,
 )
 from toolcrib.bundled.desktop.changes import Changes
-from toolcrib.bundled.desktop.choosing import window_at
 from toolcrib.bundled.desktop.failures import ProtectedWindow
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.modality import check_window
+from toolcrib.bundled.desktop.window_lookup import window_at
 
 _TITLE = re.compile(r"(\(\d+\) )?Toolcrib( [-—–] .*)?")
 """The title of the page, with the number of open questions, and what browsers add."""

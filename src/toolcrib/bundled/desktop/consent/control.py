@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Screenshot, Window
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
 from toolcrib.bundled.desktop.consent.stop import InputStopped, StopSwitch
 from toolcrib.bundled.desktop.consent.targets import Target, find_target
@@ -23,6 +22,7 @@ from toolcrib.bundled.desktop.macros.model import Macro, macro_json
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.pictures import encode
 from toolcrib.bundled.desktop.session import DesktopSession, approved_window
+from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.serverkit.caller_context import call_id
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.functions import FunctionTool

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.consent.purposes import Purpose
 from toolcrib.bundled.desktop.coordinates import to_screen
 from toolcrib.bundled.desktop.elements.search import search
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.serverkit.context import ToolFailure
 
 MARK = 16

@@ -13,9 +13,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatch
 from typing import Any, cast
 
-from toolcrib.bundled.desktop.aiming import Aim, aim, check_count, click_at, drag_to, read_button, scroll_at
 from toolcrib.bundled.desktop.backend import Element, Window
-from toolcrib.bundled.desktop.choosing import choose_application, choose_window
+from toolcrib.bundled.desktop.click_targets import (
+    Aim,
+    aim,
+    check_count,
+    click_at,
+    drag_to,
+    read_button,
+    scroll_at,
+)
 from toolcrib.bundled.desktop.desktop_entries import command_of
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.pointing import ClickKind
@@ -39,6 +46,7 @@ from toolcrib.bundled.desktop.macros.model import (
 from toolcrib.bundled.desktop.macros.scope import ELEMENT_PATIENCE, LONGEST_WAIT, MacroScope
 from toolcrib.bundled.desktop.modality import check_element
 from toolcrib.bundled.desktop.opening import open_program
+from toolcrib.bundled.desktop.window_lookup import choose_application, choose_window
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 

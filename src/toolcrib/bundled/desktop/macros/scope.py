@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.elements.outline import line
 from toolcrib.bundled.desktop.elements.search import SearchResult, search, wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
@@ -16,6 +15,7 @@ from toolcrib.bundled.desktop.elements.snapshots import Snapshots
 from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, WindowNotFound
 from toolcrib.bundled.desktop.macros.variables import Variables, read_selector
 from toolcrib.bundled.desktop.pictures import Pictures
+from toolcrib.bundled.desktop.window_lookup import choose_application
 
 ELEMENT_PATIENCE = 10.0
 """Seconds for an element to appear before it is acted on."""

@@ -16,7 +16,6 @@ from typing import Protocol
 
 from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementRef, Tree, Window
 from toolcrib.bundled.desktop.changes import ChangeKind, ChangeListener
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, normal_role
 from toolcrib.bundled.desktop.identifiers import ObservationMissing, ResourceExists, new_id
@@ -31,6 +30,7 @@ from toolcrib.bundled.desktop.observations.model import (
     ObservedChange,
 )
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 

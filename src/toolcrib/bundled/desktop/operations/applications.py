@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Application, Backend
-from toolcrib.bundled.desktop.choosing import describe_window
 from toolcrib.bundled.desktop.chromium_programs import NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.desktop_entries import command_of
 from toolcrib.bundled.desktop.failures import InvalidValue
@@ -26,6 +25,7 @@ from toolcrib.bundled.desktop.operations.table import (
 )
 from toolcrib.bundled.desktop.operations.windows import WindowRecord, window_record
 from toolcrib.bundled.desktop.resources import application_name
+from toolcrib.bundled.desktop.window_lookup import describe_window
 from toolcrib.serverkit.threads import in_thread
 
 LONGEST_WAIT = 60.0

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Tree
-from toolcrib.bundled.desktop.choosing import MAX_TITLE, applications_of, choose_application, window_at
 from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
@@ -52,6 +51,7 @@ from toolcrib.bundled.desktop.operations.table import (
 )
 from toolcrib.bundled.desktop.resources import ALL, split_name
 from toolcrib.bundled.desktop.session import DesktopSession
+from toolcrib.bundled.desktop.window_lookup import MAX_TITLE, applications_of, choose_application, window_at
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 

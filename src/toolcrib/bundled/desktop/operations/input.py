@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from toolcrib.bundled.desktop.aiming import Aim, aim
 from toolcrib.bundled.desktop.backend import Backend, Tree, Window
-from toolcrib.bundled.desktop.choosing import choose_window, window_at
+from toolcrib.bundled.desktop.click_targets import Aim, aim
 from toolcrib.bundled.desktop.elements.pointing import locate
 from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import InvalidValue, OutOfRange, TargetChanged, WindowNotFound
@@ -41,6 +40,7 @@ from toolcrib.bundled.desktop.operations.table import (
 )
 from toolcrib.bundled.desktop.resources import application_name, split_name
 from toolcrib.bundled.desktop.session import DesktopSession, approved_window
+from toolcrib.bundled.desktop.window_lookup import choose_window, window_at
 
 MAX_TIMES = 100
 VERIFY_ATTEMPTS = 8

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.choosing import choose_window
 from toolcrib.bundled.desktop.vision.views import Place, Region, shown_windows
+from toolcrib.bundled.desktop.window_lookup import choose_window
 
 
 async def find_place(

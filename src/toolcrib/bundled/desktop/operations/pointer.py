@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolcrib.bundled.desktop.aiming import (
+from toolcrib.bundled.desktop.click_targets import (
     Aim,
     aim,
     check_count,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.bundled.desktop.backend import Backend
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange
 from toolcrib.bundled.desktop.operations.places import find_window
 from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, operation
@@ -30,6 +29,7 @@ from toolcrib.bundled.desktop.vision.views import (
     look_at_window,
     window_at,
 )
+from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.choosing import MAX_TITLE, describe_window
 from toolcrib.bundled.desktop.elements.search import read_tree
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Rect
@@ -25,6 +24,7 @@ from toolcrib.bundled.desktop.operations.table import (
     with_changes,
 )
 from toolcrib.bundled.desktop.resources import window_name
+from toolcrib.bundled.desktop.window_lookup import MAX_TITLE, describe_window
 from toolcrib.serverkit.context import ToolFailure
 
 PAGE = 30

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.choosing import window_at
 from toolcrib.bundled.desktop.failures import NotSupported
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.identifiers import ResourceExists, new_id
@@ -33,6 +32,7 @@ from toolcrib.bundled.desktop.recording.view import (
 )
 from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.bundled.desktop.user_input import InputWatch, UserInput, WatchesInput
+from toolcrib.bundled.desktop.window_lookup import window_at
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 
 STOP_KEYS = "ctrl+alt+End"

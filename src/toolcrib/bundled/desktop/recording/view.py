@@ -15,11 +15,11 @@ from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
 from toolcrib.bundled.desktop.changes import Change
-from toolcrib.bundled.desktop.choosing import window_at
 from toolcrib.bundled.desktop.elements.pointing import MENU_ROLES
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, parse_selector
 from toolcrib.bundled.desktop.geometry import Point
+from toolcrib.bundled.desktop.window_lookup import window_at
 from toolcrib.serverkit.context import ToolFailure
 
 POLL = 0.2

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, get_args, get_origin
 
 from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
-from toolcrib.bundled.desktop.choosing import choose_application, choose_window, windows_of
 from toolcrib.bundled.desktop.elements.difference import describe_changes, summarise
 from toolcrib.bundled.desktop.elements.observing import Report, observe
 from toolcrib.bundled.desktop.failures import ApplicationNotFound, MissingField
@@ -20,6 +19,7 @@ from toolcrib.bundled.desktop.operations.table import Action, Desktop, Operation
 from toolcrib.bundled.desktop.resources import application_of
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.tools.offer import Offer, answer, as_failure
+from toolcrib.bundled.desktop.window_lookup import choose_application, choose_window, windows_of
 from toolcrib.serverkit.context import ToolContext
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from toolcrib.bundled.desktop.backend import Backend, Screenshot, Window
-from toolcrib.bundled.desktop.choosing import choose_application
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.failures import DisplayNotFound, OutOfRange, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
 from toolcrib.bundled.desktop.pictures import Pictures
+from toolcrib.bundled.desktop.window_lookup import choose_application
 
 MAX_WINDOWS = 4
 """Of one application, topmost first."""
