@@ -15,7 +15,7 @@ from tests.cli.command_line import DEADLINE, PROGRAM, SMALL_SERVER, CommandLine,
 from tests.cli.terminal import terminal
 from toolcrib.store.trust import EVERYTHING
 
-FIXTURES = Path(__file__).parents[1] / "config" / "importing" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "features" / "clients" / "importing" / "fixtures"
 KEY = "sk-abcdefghijklmnop1234"
 
 

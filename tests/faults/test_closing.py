@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from toolcrib import plugins
 from toolcrib.errors import ServerNotReady
 from toolcrib.servers import supervisor, transports
 
@@ -71,6 +72,7 @@ def misclosing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
     from toolcrib.servers.transports import misclosing  # type: ignore[attr-defined]
 
     yield misclosing
+    plugins.find.cache_clear()
     sys.modules.pop(misclosing.__name__)
     del transports.misclosing  # type: ignore[attr-defined]
 
