@@ -51,7 +51,9 @@ class KnownAddresses:
     def send(self, addresses: Sequence[str], *, private: bool) -> None:
         """These addresses are read now, so that their hosts know them; `private` if private data was read."""
         if private:
-            self._followed |= {_digest(_shortest(each)) for each in addresses if not self._is_given(each)}
+            self._followed |= {
+                _digest(_shortest(address)) for address in addresses if not self._is_given(address)
+            }
         for address in addresses:
             if len(address) <= _LONGEST:
                 _keep(self._found, address)
@@ -125,7 +127,7 @@ def _keep(kept: dict[bytes, None], address: str) -> None:
 def _is_kept(kept: Mapping[bytes, None], address: str) -> bool:
     if not kept or len(address) > _LONGEST:
         return False
-    bare = next((address[len(each) :] for each in _SCHEMES if address.startswith(each)), address)
+    bare = next((address[len(scheme) :] for scheme in _SCHEMES if address.startswith(scheme)), address)
     host, _, rest = bare.partition("/")
     return any(_digest(spelling) in kept for spelling in (address, bare, bare if rest else host))
 

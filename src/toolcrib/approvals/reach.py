@@ -91,7 +91,7 @@ def receiver(call: ToolCall, *, ours: bool) -> str:
     if reach_of(call, ours=ours) == "service":
         return "the search engine would receive this query"
     addresses = sent_addresses(call) or []
-    host = next((host_of(each) for each in addresses if ours or is_web_address(each)), "")
+    host = next((host_of(address) for address in addresses if ours or is_web_address(address)), "")
     return f"{host[:_LONGEST_HOST]} would receive this address" if host else "anybody could receive it"
 
 

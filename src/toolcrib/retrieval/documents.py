@@ -80,8 +80,8 @@ def _counts(field: Field, text: str) -> dict[str, float]:
     if not terms:
         return {}
     share = field.length_share
-    each = field.weight / (1 - share + share * len(terms) / field.usual_length)
-    return {term: each * min(count, _MOST_REPEATED) for term, count in Counter(terms).items()}
+    weight = field.weight / (1 - share + share * len(terms) / field.usual_length)
+    return {term: weight * min(count, _MOST_REPEATED) for term, count in Counter(terms).items()}
 
 
 def _title(tool: Tool) -> str:

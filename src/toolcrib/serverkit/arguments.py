@@ -106,10 +106,10 @@ def _union_type(arguments: tuple[Any, ...], within: tuple[Any, ...]) -> Plain | 
 def _typed_dict_type(hint: Any, within: tuple[Any, ...]) -> Plain | None:
     properties: dict[str, Any] = {}
     fields: dict[str, Any] = {}
-    for name, each in get_type_hints(hint, include_extras=True).items():
-        kind, description = each, ""
-        if get_origin(each) is Annotated:
-            kind, *metadata = get_args(each)
+    for name, annotation in get_type_hints(hint, include_extras=True).items():
+        kind, description = annotation, ""
+        if get_origin(annotation) is Annotated:
+            kind, *metadata = get_args(annotation)
             if len(metadata) != 1 or not isinstance(metadata[0], str):
                 return None
             description = metadata[0]
@@ -170,7 +170,7 @@ def read_arguments(function: Callable[..., Any]) -> Arguments:
     parameters, context_name = _parameters_of(function)
     plains = [plain(parameter.hint) for parameter in parameters]
     if all(plains) and all(item.required or is_plain_value(item.default) for item in parameters):
-        return Arguments(*_by_hand(parameters, [each for each in plains if each]), context_name)
+        return Arguments(*_by_hand(parameters, list(filter(None, plains))), context_name)
     return Arguments(*_by_pydantic(parameters), context_name)
 
 
@@ -206,17 +206,17 @@ def _parameters_of(function: Callable[..., Any]) -> tuple[list[Parameter], str |
         ) from error
     parameters: list[Parameter] = []
     context_name: str | None = None
-    for each in signature.parameters.values():
-        if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
+    for parameter in signature.parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise UsageError(
-                f"{name} takes {each}: a tool's parameters have names.",
+                f"{name} takes {parameter}: a tool's parameters have names.",
                 hint="Give each parameter a name, or take one parameter of type dict.",
             )
-        hint = hints.get(each.name, Any)
+        hint = hints.get(parameter.name, Any)
         if hint is ToolContext:
-            context_name = each.name
+            context_name = parameter.name
             continue
-        parameters.append(Parameter(each.name, *_described(hint), each.default))
+        parameters.append(Parameter(parameter.name, *_described(hint), parameter.default))
     return parameters, context_name
 
 

@@ -147,7 +147,7 @@ def encode_message(message: Message | list[Message], write: Callable[[Any], byte
         return write(message)
     except Unencodable as error:
         if isinstance(message, list):
-            return b"[%b]" % b",".join(encode_message(each, write) for each in message)
+            return b"[%b]" % b",".join(encode_message(member, write) for member in message)
         refusal = Refusal(INTERNAL_ERROR, f"The result cannot be written as JSON: {error}.")
         return encode(refuse(message.get("id"), refusal))
 

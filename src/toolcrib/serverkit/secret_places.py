@@ -324,7 +324,7 @@ def _is_secret_name(segment: Part, hidden: bool) -> bool:
 def _is_plain_secret(name: str) -> bool:
     """Whether a name, or that of which it is a copy, is on the list."""
     copied = next((name[: -len(ending)] for ending in BACKUPS if name.endswith(ending)), name)
-    return any(_PLAIN_NAME.match(each) for each in {name, copied})
+    return any(_PLAIN_NAME.match(spelling) for spelling in {name, copied})
 
 
 def _has_keyword(segment: Part) -> bool:

@@ -39,7 +39,7 @@ def rule(what: str, words: str, pattern: str) -> Rule:
 
 def first_words(rules: Iterable[Rule]) -> tuple[str, ...]:
     """A text without any of these words matches none of the rules."""
-    return tuple(dict.fromkeys(word for each in rules for word in each.words[0]))
+    return tuple(dict.fromkeys(word for rule in rules for word in rule.words[0]))
 
 
 def has_any(lowered: str, words: tuple[str, ...]) -> bool:
@@ -231,7 +231,9 @@ _SENTENCE = re.compile(r"[.!?;]\s|[。！？；\n]")
 
 def _stems(pattern: re.Pattern[str]) -> tuple[str, ...]:
     """How each alternative begins."""
-    alternatives = (re.match(r"(?:[^\\\[(?](?!\?))+", each) for each in pattern.pattern.split("|"))
+    alternatives = (
+        re.match(r"(?:[^\\\[(?](?!\?))+", alternative) for alternative in pattern.pattern.split("|")
+    )
     return tuple(match.group() for match in alternatives if match is not None)
 
 
@@ -244,9 +246,9 @@ def orders(text: str, lowered: str) -> Iterator[tuple[str, str]]:
 
     `lowered` is the text in lower case with single spaces.
     """
-    for each in _RULES if has_any(lowered, _ALL_WORDS) else ():
-        for match in each.matches(text, lowered):
-            yield each.what, match.group()
+    for rule in _RULES if has_any(lowered, _ALL_WORDS) else ():
+        for match in rule.matches(text, lowered):
+            yield rule.what, match.group()
             break
     ignore, instructions, user = _ASCII_STEMS if text.isascii() else _STEMS
     if has_any(lowered, user) or (has_any(lowered, ignore) and has_any(lowered, instructions)):

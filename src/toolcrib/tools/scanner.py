@@ -153,9 +153,9 @@ def find(
         plain, lowered, found = _read(text) if len(text) <= _MOST_REPEATED else _read_once(text)
         if path != _NAME:
             found = (*found, *starmap(_quoting, steering(plain, lowered, known)))
-        for each in found:
+        for finding in found:
             part = ".".join(_keys(path))[:_LONGEST_PART] or "definition"
-            yield replace(each, part=part)
+            yield replace(finding, part=part)
     name = definition.get("name")
     if isinstance(name, str) and _mixes_scripts(name):
         yield Finding("mixes letters of different scripts that look alike", revealed(name), "name")

@@ -239,8 +239,8 @@ class Explainer:
         self._recursive = recursive
         required = schema.get("required")
         many = isinstance(required, list) and len(required) > _MANY_REQUIRED
-        each = weight(schema, _MOST_COPIED)
-        self._most_values = 0 if many else min(_MANY_VALUES, _MOST_COPIED // (each + 1))
+        size = weight(schema, _MOST_COPIED)
+        self._most_values = 0 if many else min(_MANY_VALUES, _MOST_COPIED // (size + 1))
         wrapped = (*_ALTERNATIVES, *_REPEATS) if recursive else _ALTERNATIVES
         self._validator = _compiled(compile, _with_alternatives_hidden(dict(schema), wrapped))
 
@@ -275,8 +275,8 @@ class Explainer:
     def _wrong_arguments(self, arguments: Mapping[str, Any]) -> list[Complaint]:
         """Checks each argument alone and names those that do not fit."""
         kept = ("$schema", "$defs", "definitions", "properties")
-        each = _compiled(self._compile, {key: self._schema[key] for key in kept if key in self._schema})
-        wrong = [name for name in arguments if each and not each.is_valid({name: arguments[name]})]
+        validator = _compiled(self._compile, {key: self._schema[key] for key in kept if key in self._schema})
+        wrong = [name for name in arguments if validator and not validator.is_valid({name: arguments[name]})]
         named = [Complaint(f'"{name[:100]}" does not fit the schema') for name in wrong[:_MAX_COMPLAINTS]]
         return named or [Complaint(_UNFIT)]
 

@@ -88,9 +88,9 @@ class Expansion:
             key = occurrence_key(original)
             if key in series.overrides or occurrence_key(wall(original).date()) in series.overrides:
                 continue
-            each = self._shaped(series, key, original, end, master)
-            if window.overlaps(each.start, each.end):
-                yield each
+            occurrence = self._shaped(series, key, original, end, master)
+            if window.overlaps(occurrence.start, occurrence.end):
+                yield occurrence
 
     def _shaped(
         self, series: Series, key: str, original: Moment, end: Moment, master: Component

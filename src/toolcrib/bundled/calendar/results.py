@@ -131,8 +131,8 @@ def event_result(event: Event, *, full: bool = False) -> EventResult:
 def _details(event: Event, longest: int) -> EventResult:
     """Only what the event has: empty fields cost tokens."""
     people = [
-        AttendeeResult(address=each.address, name=each.name, response=each.response)
-        for each in event.attendees[:MAX_ATTENDEES_SHOWN]
+        AttendeeResult(address=attendee.address, name=attendee.name, response=attendee.response)
+        for attendee in event.attendees[:MAX_ATTENDEES_SHOWN]
     ]
     given = {
         "location": event.location[:MAX_DESCRIPTION],
@@ -240,10 +240,10 @@ def _hours(event: Event, zone: tzinfo) -> str:
 def calendars_text(calendars: Sequence[CalendarInfo]) -> str:
     """One line each."""
     lines = [
-        f"{each.name} [{each.id}]"
-        + (" default" if each.primary else "")
-        + ("" if each.writable else " read-only")
-        for each in calendars
+        f"{calendar.name} [{calendar.id}]"
+        + (" default" if calendar.primary else "")
+        + ("" if calendar.writable else " read-only")
+        for calendar in calendars
     ]
     return "\n".join(lines) or "The account has no calendars."
 

@@ -181,15 +181,16 @@ def lines_of(items: Sequence[Any], empty: str, next_offset: int | None = None) -
 
 def course_text(result: CourseList) -> str:
     lines = []
-    for each in result["courses"]:
-        known = filter(None, (each["code"], each["term"], each["role"], f"id {each['id']}"))
-        lines.append(f"{each['name']} ({', '.join(known)})")
+    for course in result["courses"]:
+        known = filter(None, (course["code"], course["term"], course["role"], f"id {course['id']}"))
+        lines.append(f"{course['name']} ({', '.join(known)})")
     return lines_of(lines, "No courses.", result["next_offset"])
 
 
-def assignment_line(each: CanvasAssignment) -> str:
-    points = f", {each['points']:g} points" if each["points"] is not None else ""
-    return f"{each['name']} (id {each['id']}): due {each['due'] or 'never'}{points}, {each['status']}"
+def assignment_line(assignment: CanvasAssignment) -> str:
+    points = f", {assignment['points']:g} points" if assignment["points"] is not None else ""
+    due = assignment["due"] or "never"
+    return f"{assignment['name']} (id {assignment['id']}): due {due}{points}, {assignment['status']}"
 
 
 def assignments_text(result: AssignmentList) -> str:
@@ -203,7 +204,7 @@ def detail_text(result: AssignmentDetail) -> str:
         f"Opens: {result['opens']}" if result["opens"] else "",
         f"Closes: {result['closes']}" if result["closes"] else "",
         f"Submit as: {', '.join(result['submission_types'])}. {result['attempts']}",
-        *(f"Rubric: {each}" for each in result["rubric"]),
+        *(f"Rubric: {criterion}" for criterion in result["rubric"]),
         "",
         result["text"],
     ]
@@ -213,22 +214,25 @@ def detail_text(result: AssignmentDetail) -> str:
 
 def submissions_text(result: SubmissionList) -> str:
     lines: list[str] = []
-    for each in result["submissions"]:
-        who = f" of {each['student']}" if each["student"] else ""
-        when = f", {each['submitted']}" if each["submitted"] else ""
-        lines.append(f"{each['assignment']} (id {each['assignment_id']}){who}: {each['status']}{when}")
-        lines += [f"    {part}" for part in each["text"].splitlines()]
-        lines += [f"    file: {name}" for name in each["files"]]
-        lines += [f"    comment: {' '.join(comment.split())}" for comment in each["comments"]]
+    for submission in result["submissions"]:
+        who = f" of {submission['student']}" if submission["student"] else ""
+        when = f", {submission['submitted']}" if submission["submitted"] else ""
+        lines.append(
+            f"{submission['assignment']} (id {submission['assignment_id']}){who}: "
+            f"{submission['status']}{when}"
+        )
+        lines += [f"    {part}" for part in submission["text"].splitlines()]
+        lines += [f"    file: {name}" for name in submission["files"]]
+        lines += [f"    comment: {' '.join(comment.split())}" for comment in submission["comments"]]
     return lines_of(lines, "No submissions.", result["next_offset"])
 
 
 def grades_text(result: GradeList) -> str:
     lines = [
-        f"{each['course']} (id {each['course_id']}): "
-        f"now {_grade(each['current_score'], each['current_grade'])}, "
-        f"final {_grade(each['final_score'], each['final_grade'])}"
-        for each in result["courses"]
+        f"{course['course']} (id {course['course_id']}): "
+        f"now {_grade(course['current_score'], course['current_grade'])}, "
+        f"final {_grade(course['final_score'], course['final_grade'])}"
+        for course in result["courses"]
     ]
     for work in result["assignments"]:
         score = "–" if work["score"] is None else f"{work['score']:g}"
@@ -239,40 +243,41 @@ def grades_text(result: GradeList) -> str:
 
 def announcements_text(result: AnnouncementList) -> str:
     lines: list[str] = []
-    for each in result["announcements"]:
+    for announcement in result["announcements"]:
         lines.append(
-            f"{each['posted']} {each['course']}, {each['author']}: {each['title']} (id {each['id']})"
+            f"{announcement['posted']} {announcement['course']}, {announcement['author']}: "
+            f"{announcement['title']} (id {announcement['id']})"
         )
-        lines += [f"    {part}" for part in each["text"].splitlines()]
+        lines += [f"    {part}" for part in announcement["text"].splitlines()]
     return lines_of(lines, "No announcements.", result["next_offset"])
 
 
 def events_text(result: EventList) -> str:
     lines: list[str] = []
-    for each in result["events"]:
-        end = f" to {each['end']}" if each["end"] and each["end"] != each["start"] else ""
-        time = f"{each['start']} all day" if each["all_day"] else f"{each['start']}{end}"
-        where = f", {each['where']}" if each["where"] else ""
-        lines.append(f"{time}: {each['title']} ({each['kind']}, {each['course']}{where})")
-        lines += [f"    {part}" for part in each["text"].splitlines()]
+    for event in result["events"]:
+        end = f" to {event['end']}" if event["end"] and event["end"] != event["start"] else ""
+        time = f"{event['start']} all day" if event["all_day"] else f"{event['start']}{end}"
+        where = f", {event['where']}" if event["where"] else ""
+        lines.append(f"{time}: {event['title']} ({event['kind']}, {event['course']}{where})")
+        lines += [f"    {part}" for part in event["text"].splitlines()]
     empty = f"Nothing from {result['start']} to {result['end']}."
     return lines_of(lines, empty, result["next_offset"])
 
 
 def tasks_text(result: TaskList) -> str:
     lines = [
-        f"{each['kind']}: {each['assignment']} (id {each['assignment_id']}), {each['course']}, "
-        f"due {each['due'] or 'never'}"
-        for each in result["tasks"]
+        f"{task['kind']}: {task['assignment']} (id {task['assignment_id']}), {task['course']}, "
+        f"due {task['due'] or 'never'}"
+        for task in result["tasks"]
     ]
     return lines_of(lines, "Nothing to do.")
 
 
 def files_text(result: FileList) -> str:
     lines = [
-        f"{each['name']} (id {each['id']}): {each['type']}, {each['size']} bytes, {each['changed']}"
-        + (", locked" if each["locked"] else "")
-        for each in result["files"]
+        f"{file['name']} (id {file['id']}): {file['type']}, {file['size']} bytes, {file['changed']}"
+        + (", locked" if file["locked"] else "")
+        for file in result["files"]
     ]
     return lines_of(lines, "No files.", result["next_offset"])
 

@@ -67,16 +67,17 @@ class ChangedMessage(TypedDict):
 def server_text(result: ServerList) -> str:
     if not result["servers"]:
         return "The bot is in no server. The user can invite it from Discord's developer portal."
-    return "\n".join(f"{each['name']} (id {each['id']})" for each in result["servers"])
+    return "\n".join(f"{server['name']} (id {server['id']})" for server in result["servers"])
 
 
 def channel_text(result: ChannelList) -> str:
     lines = [f"Channels of {result['server']}:"]
-    for each in result["channels"]:
-        inside = f" in {each['inside']}" if each["inside"] else ""
-        topic = " ".join(each["topic"].split())[:_CHANNEL_LINE]
+    for channel in result["channels"]:
+        inside = f" in {channel['inside']}" if channel["inside"] else ""
+        topic = " ".join(channel["topic"].split())[:_CHANNEL_LINE]
         lines.append(
-            f"#{each['name']} ({each['kind']}{inside}, id {each['id']})" + (f": {topic}" if topic else "")
+            f"#{channel['name']} ({channel['kind']}{inside}, id {channel['id']})"
+            + (f": {topic}" if topic else "")
         )
     if result["next_offset"] is not None:
         lines.append(f"More: offset={result['next_offset']}")

@@ -117,7 +117,7 @@ def summarized(message: Summary) -> EmailSummary:
         "id": message.id,
         "thread_id": message.thread,
         "sender": headers.sender,
-        "to": [str(each) for each in headers.addresses("to")[:20]],
+        "to": [str(address) for address in headers.addresses("to")[:20]],
         "subject": headers.text("subject"),
         "date": moment(headers.sent or message.received),
         "labels": list(message.labels),
@@ -129,7 +129,7 @@ def summarized(message: Summary) -> EmailSummary:
 
 def search_result(account: str, query: str, found: FoundPage) -> EmailSearch:
     """One paragraph a message."""
-    messages = [summarized(each) for each in found.messages]
+    messages = [summarized(message) for message in found.messages]
     result: EmailSearch = {
         "account": account,
         "messages": messages,
@@ -137,7 +137,7 @@ def search_result(account: str, query: str, found: FoundPage) -> EmailSearch:
         "next_page": found.next_page,
         "remarks": list(found.remarks),
     }
-    lines = [_line(each) for each in messages] or [f"No message matches {query!r}."]
+    lines = [_line(message) for message in messages] or [f"No message matches {query!r}."]
     if found.next_page:
         lines.append(f"More: call again with page={found.next_page!r}.")
     return shown("\n\n".join([*lines, *found.remarks]), result)
@@ -174,7 +174,7 @@ def content_result(content: EmailContent) -> EmailContent:
     if content["attachments"]:
         parts.append("Attachments:\n" + "\n".join(map(_attachment_line, content["attachments"])))
     if len(content["thread"]) > 1:
-        lines = [f"- {each['date']} {each['sender']}: {each['id']}" for each in content["thread"]]
+        lines = [f"- {message['date']} {message['sender']}: {message['id']}" for message in content["thread"]]
         parts.append("Thread:\n" + "\n".join(lines))
     return shown("\n\n".join([*parts, *content["remarks"]]), content)
 
@@ -185,7 +185,7 @@ _PEOPLE = (("To", "to"), ("Cc", "cc"), ("Bcc", "bcc"), ("Reply-To", "reply_to"))
 def opened(account: str, message: OpenMessage) -> EmailContent:
     """Everything that the headers say; the rest is filled in later."""
     headers = message.headers
-    people = {key: [str(each) for each in headers.addresses(name)] for name, key in _PEOPLE}
+    people = {key: [str(address) for address in headers.addresses(name)] for name, key in _PEOPLE}
     return {
         "account": account,
         "id": message.id,
@@ -230,6 +230,7 @@ def _line(message: EmailSummary) -> str:
     )
 
 
-def _attachment_line(each: EmailAttachment) -> str:
-    saved = f", saved as {each['saved_as']}" if each["saved_as"] else ""
-    return f"{each['number']}. {each['name']} ({each['media_type']}, {size_text(each['size'])}{saved})"
+def _attachment_line(attachment: EmailAttachment) -> str:
+    saved = f", saved as {attachment['saved_as']}" if attachment["saved_as"] else ""
+    described = f"{attachment['media_type']}, {size_text(attachment['size'])}{saved}"
+    return f"{attachment['number']}. {attachment['name']} ({described})"

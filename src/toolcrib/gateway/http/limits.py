@@ -61,7 +61,7 @@ class Load:
             return view.evict()
         if self.clients < self.limits.max_sessions:
             return True
-        return any(each.evict() for each in sorted(self._views, key=len, reverse=True))
+        return any(view.evict() for view in sorted(self._views, key=len, reverse=True))
 
     @property
     def _share(self) -> int:

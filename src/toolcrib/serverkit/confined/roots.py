@@ -137,7 +137,7 @@ class Roots:
             raise UsageError("This system cannot confine file access to folders.", hint="Use Linux or macOS.")
         self._opener = opener or best_opener()
         self._allow_protected = allow_protected
-        self._protect = tuple(Path(each).resolve() for each in protect)
+        self._protect = tuple(Path(folder).resolve() for folder in protect)
         self._roots: list[Root] = []
         try:
             self._roots.extend(_open_root(Path(folder)) for folder in folders)
@@ -233,7 +233,7 @@ class Roots:
         if moving and self._is_immovable(place):
             raise ToolFailure(f"{place.name!r} is an allowed folder or contains one and cannot be moved.")
         part = None if self._allow_protected else protected_part(place.names)
-        named = next((each for each in self._protect if _meet(place.path, each)), None)
+        named = next((folder for folder in self._protect if _meet(place.path, folder)), None)
         if part is not None or named is not None:
             raise ToolFailure(
                 f"{place.name!r} is protected: {part or named} controls what other programs do.",

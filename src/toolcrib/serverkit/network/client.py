@@ -95,10 +95,10 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
 
 def _interleaved(addresses: list[str]) -> list[str]:
     """Alternately of the first address's family and of the other one, as one family may not work at all."""
-    first = [each for each in addresses if (":" in each) == (":" in addresses[0])]
-    other = [each for each in addresses if each not in first]
+    first = [address for address in addresses if (":" in address) == (":" in addresses[0])]
+    other = [address for address in addresses if address not in first]
     pairs = itertools.zip_longest(first, other)
-    return [each for pair in pairs for each in pair if each is not None]
+    return [address for pair in pairs for address in pair if address is not None]
 
 
 def open_client(

@@ -124,7 +124,9 @@ def endpoint(host: str, port: int) -> str:
 
 def shown(text: str, longest: int = 100) -> str:
     """Text of others for an error or a log: control characters escaped, shortened."""
-    escaped = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[: longest + 1])
+    escaped = "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text[: longest + 1]
+    )
     return escaped if len(text) <= longest else f"{escaped[:longest]}…"
 
 

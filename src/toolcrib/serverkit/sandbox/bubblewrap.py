@@ -65,7 +65,7 @@ def _program(found: str) -> list[str]:
     if os.getuid() == 0 and (unshare := shutil.which("unshare")):
         file = str(Path(found).resolve())
         choices.insert(0, [unshare, "--mount", "--", "/bin/sh", "-c", _READ_ONLY, "sh", file, *alone])
-    return next((each for each in choices if not _failure([*each, *_TRIED])), [found, *_NAMESPACES])
+    return next((choice for choice in choices if not _failure([*choice, *_TRIED])), [found, *_NAMESPACES])
 
 
 def is_weaker_for_root() -> bool:

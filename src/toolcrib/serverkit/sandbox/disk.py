@@ -100,7 +100,9 @@ def _statuses(folders: Sequence[str], processes: Iterable[int]) -> Iterator[os.s
                 left.append(entry.path)
     systems = {os.stat(folder).st_dev for folder in folders if os.path.isdir(folder)}
     for pid in processes:
-        yield from (each for each in _open_files(pid) if each.st_nlink == 0 and each.st_dev in systems)
+        yield from (
+            status for status in _open_files(pid) if status.st_nlink == 0 and status.st_dev in systems
+        )
 
 
 def _scanned(folder: str) -> list[os.DirEntry[str]]:

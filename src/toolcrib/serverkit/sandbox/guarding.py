@@ -21,7 +21,7 @@ def guard(layout: Layout, folders: Iterable[Path], *, hidden: Sequence[str] = HI
     looked = [look_into(path) for path in folders]
     for path in map(resolved, STARTED):
         layout.protect(path)
-    for path in map(resolved, (*(each for each in HIDDEN if not each.startswith(CACHES)), *STARTED)):
+    for path in map(resolved, (*(place for place in HIDDEN if not place.startswith(CACHES)), *STARTED)):
         layout.keep_missing(path)
     for path in (path for found in looked for path in found.unchangeable) if nested else ():
         if is_guarded(layout.below_root(path)):

@@ -223,7 +223,7 @@ class Layout:
 def mounts(layout: Layout) -> Iterator[tuple[str, Path, Path]]:
     """The table as bubblewrap takes it: how, from where, to where; folders before what is in them."""
     entries = [*layout.private, *layout.states]
-    for path in sorted(dict.fromkeys(entries), key=lambda each: len(each.parts)):
+    for path in sorted(dict.fromkeys(entries), key=lambda entry: len(entry.parts)):
         if path in layout.private:
             yield "--bind", layout.private[path], path
         elif layout.states[path] != State.HIDDEN:

@@ -30,7 +30,7 @@ def runs_in_sandbox(pid: int) -> bool:
     if _parent(pid) is None:
         return True  # a real client waits for its answer
     ours = set(_lineage(os.getpid()))
-    return any(_is_guarded(each) for each in _lineage(pid) if each not in ours)
+    return any(_is_guarded(process) for process in _lineage(pid) if process not in ours)
 
 
 def _lineage(pid: int) -> Iterator[int]:
@@ -175,7 +175,7 @@ def _listed(ours: Address, theirs: Address) -> tuple[str, int] | None:
     wanted = [f"{local} {remote} " for local, remote in zip(_shown(theirs), _shown(ours), strict=True)]
     for table in _TABLES:
         text = _text(table)
-        for at in (text.find(each) for each in wanted):
+        for at in (text.find(line) for line in wanted):
             if at >= 0:
                 fields = text[at : text.find("\n", at)].split()
                 return fields[8], int(fields[6])

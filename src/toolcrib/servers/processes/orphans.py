@@ -65,8 +65,8 @@ def descendants(pid: int) -> "set[int]":
     found: set[int] = set()
     left = [pid]
     while left:
-        found.add(each := left.pop())
-        left += children.get(each, ())
+        found.add(process := left.pop())
+        left += children.get(process, ())
     return found
 
 

@@ -117,7 +117,7 @@ def _grant(layout: Layout, launch: Launch) -> None:
     written = [_at(text, launch.folder) for text in policy.writable]
     written += [launch.folder] if launch.cwd else []
     written += named_in_arguments(launch) if policy.arguments else []
-    for path in sorted(dict.fromkeys(written), key=lambda each: len(each.parts)):
+    for path in sorted(dict.fromkeys(written), key=lambda place: len(place.parts)):
         if path.exists() and path != Path("/") and not _is_own(path, launch):
             layout.allow(path)
 

@@ -88,7 +88,7 @@ def _proxied(port: int, *, local: bool) -> dict[str, str]:
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     direct = "" if local else "localhost,127.0.0.1"
     return {
-        **{each: address for name in names for each in (name, name.lower())},
+        **{variable: address for name in names for variable in (name, name.lower())},
         **{"NO_PROXY": direct, "no_proxy": direct, "NODE_USE_ENV_PROXY": "1"},
     }
 

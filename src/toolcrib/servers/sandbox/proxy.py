@@ -58,12 +58,14 @@ class HostList:
         """The checked addresses of an allowed host; raises `NetworkRefused`."""
         host = canonical_host(host)
         allowed = port in WEB_PORTS and any(fnmatchcase(host, name) for name in self._names)
-        if not allowed and not self.others and not any(_matches(host, port, each) for each in self._exact):
+        if not allowed and not self.others and not any(_matches(host, port, exact) for exact in self._exact):
             raise NetworkRefused(f"{host}:{port} is not among the hosts of its sandbox.")
         found = await self._policy.addresses(host, port)
         if any(is_own(address, port) for address in found):
             raise NetworkRefused(f"{host}:{port} is the gateway of this host, which no server may use.")
-        if not self._policy.allows(host, port) and any(is_closed(each) or is_here(each) for each in found):
+        if not self._policy.allows(host, port) and any(
+            is_closed(address) or is_here(address) for address in found
+        ):
             raise NetworkRefused(f"{host}:{port} is on this machine, or only for it.")
         return found
 

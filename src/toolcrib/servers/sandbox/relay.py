@@ -285,7 +285,7 @@ def system_nameservers() -> Sequence[tuple[str, int]]:
     except OSError:
         lines = []
     words = [line.split() for line in lines]
-    found = [each[1] for each in words if len(each) > 1 and each[0] == "nameserver"]
+    found = [fields[1] for fields in words if len(fields) > 1 and fields[0] == "nameserver"]
     return [(address, DNS) for address in found[:3] or ["127.0.0.1"]]
 
 

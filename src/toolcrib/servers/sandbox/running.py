@@ -226,8 +226,10 @@ class SandboxHints:
 
     def _is_replaced(self, path: Path) -> bool:
         """Whether it is a temporary file of the sandbox, with the same name as one outside."""
-        within = [each for each in self._layout.private if path.is_relative_to(each)]
-        return any(os.path.lexists(self._layout.private[each] / path.relative_to(each)) for each in within)
+        return any(
+            path.is_relative_to(folder) and os.path.lexists(outside / path.relative_to(folder))
+            for folder, outside in self._layout.private.items()
+        )
 
 
 def _hint(what: str, how: str) -> str:

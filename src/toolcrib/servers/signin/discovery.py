@@ -103,7 +103,7 @@ class Discovery:
     async def _check(self) -> None:
         metadata = self.context.oauth_metadata
         adopted = [self.context.protected_resource_metadata, metadata]
-        if self._documents > sum(each is not None for each in adopted):
+        if self._documents > sum(document is not None for document in adopted):
             raise _stopped("the metadata of the server or its issuer is invalid")
         if metadata is None:
             self._check_absent()
