@@ -21,10 +21,10 @@ import uvloop
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.http.address import Guard
 from toolcrib.gateway.http.application import Application
+from toolcrib.gateway.http.endpoints import ProfileEndpoints
 from toolcrib.gateway.http.parser import Head
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
 from toolcrib.gateway.http.server import serve_http
-from toolcrib.gateway.http.views import Views
 from toolcrib.gateway.profile import offer_all
 from toolcrib.host import Host, open_host
 
@@ -80,8 +80,8 @@ NO_TASKS: Any = _NoTasks()
 class AsgiApplication(Application):
     """The gateway's application as an ASGI app; the work of a request runs in uvicorn's task."""
 
-    def __init__(self, views: Views, guard: Guard) -> None:
-        super().__init__(views, guard)
+    def __init__(self, endpoints: ProfileEndpoints, guard: Guard) -> None:
+        super().__init__(endpoints, guard)
         self._loop = NO_TASKS
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
@@ -114,9 +114,9 @@ async def _read(scope: Event, receive: Receive) -> AsgiRequest:
 
 
 async def _serve_uvicorn(host: Host, port: int) -> None:
-    views = Views(host, offer_all())
+    endpoints = ProfileEndpoints(host, offer_all())
     config = uvicorn.Config(
-        AsgiApplication(views, Guard()),
+        AsgiApplication(endpoints, Guard()),
         port=port,
         http="httptools",
         ws="none",
@@ -127,7 +127,7 @@ async def _serve_uvicorn(host: Host, port: int) -> None:
         server_header=False,
         date_header=False,
     )
-    async with views.following():
+    async with endpoints.following():
         await uvicorn.Server(config).serve()
 
 

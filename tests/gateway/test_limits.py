@@ -41,8 +41,8 @@ def limited(crib):
             self.host = await self.opened.__aenter__()
             await self.host.ready()
             self.serving = serve_http(self.host)
-            base, views = await self.serving.__aenter__()
-            return f"{base}/mcp", views.load
+            base, endpoints = await self.serving.__aenter__()
+            return f"{base}/mcp", endpoints.load
 
         async def __aexit__(self, *error):
             await self.serving.__aexit__(*error)
@@ -344,13 +344,13 @@ async def test_the_end_lets_calls_finish_and_refuses_new_ones(crib, client, monk
     crib.server("slow")
     async with crib.open() as host:
         await host.ready()
-        async with serve_http(host) as (base, views):
+        async with serve_http(host) as (base, endpoints):
             speaker = Speaker(client, f"{base}/mcp")
             await speaker.modern("tools/list")
             call = asyncio.create_task(
                 speaker.modern("tools/call", name="slow__sleep", arguments={"seconds": 1})
             )
-            await eventually(lambda: views.load.calls == 1)
+            await eventually(lambda: endpoints.load.calls == 1)
         answer = await call
         assert answer.json()["result"]["content"][0]["text"] == "slept"
 

@@ -3440,9 +3440,9 @@ export type Effect = "allow" | "ask" | "deny";
 
 export type EntryForm = "program" | "address";
 
-export type ImportStanding = "new" | "same" | "differs";
+export type FlowException = "tool" | "turn" | "session";
 
-export type Lift = "tool" | "turn" | "session";
+export type ImportStanding = "new" | "same" | "differs";
 
 export type Mode = "always" | "on_miss" | "on_rule" | "plan" | "session" | "off";
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from toolcrib.agent.events import AgentEvent, Asking
 from toolcrib.agent.ports import User, UserQuestion
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion, read_lift
+from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion, read_flow_exception
 from toolcrib.schema.approvals import SCOPES, Mode, Scope
 from toolcrib.schema.tools import Principal
 
@@ -59,7 +59,7 @@ def read_answer(reply: Mapping[str, Any]) -> ApprovalAnswer:
         scope=scopes.get(said.get("scope"), "once"),
         message=str(said.get("message") or ""),
         any_arguments=said.get("any_arguments") is True,
-        lift=read_lift(said.get("lift")),
+        lift=read_flow_exception(said.get("lift")),
         whole_turn=said.get("whole_turn") is True,
         by=str(reply.get("by") or ""),
     )

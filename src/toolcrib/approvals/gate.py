@@ -37,12 +37,12 @@ from toolcrib.approvals.sessions import SessionState, SessionStates
 from toolcrib.approvals.verdict import Case, RuleModule, judge, judge_beside_loop, remember_commands
 from toolcrib.config.settings import ApprovalSettings
 from toolcrib.schema.approvals import (
-    LIFTS,
+    FLOW_EXCEPTIONS,
     SCOPES,
     CallScope,
     Effect,
+    FlowException,
     Judgement,
-    Lift,
     Mode,
     Scope,
 )
@@ -421,7 +421,7 @@ class ApprovalGate:
             tool_rule=tool_rule(call, ours=self.is_ours(call.tool)) if lasting and not scope else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
-            lifts=_lifts(call.principal) if judgement.flow and not scope else (),
+            lifts=_flow_exceptions(call.principal) if judgement.flow and not scope else (),
             session_mode=wanted,
             preview=preview,
             grant=scope if scope is not None and "chat" in scopes else None,
@@ -467,11 +467,11 @@ def _possible(scopes: Sequence[Scope], principal: Principal, session: SessionSta
     return [scope for scope in scopes if not missing.get(scope)]
 
 
-def _lifts(principal: Principal) -> tuple[Lift, ...]:
+def _flow_exceptions(principal: Principal) -> tuple[FlowException, ...]:
     """Narrowest first; only an agent's session has turns, and a caller without a session has nothing."""
     if not principal.owns_session:
         return ()
-    return LIFTS if _kind(principal) == "agent" else ("tool", "session")
+    return FLOW_EXCEPTIONS if _kind(principal) == "agent" else ("tool", "session")
 
 
 def _milliseconds(began: float) -> float:

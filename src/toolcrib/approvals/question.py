@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolcrib.approvals.rule_text import revealed, rule_text, rule_words
 from toolcrib.config.hidden import HIDDEN
 from toolcrib.errors import DatabaseUnavailable
-from toolcrib.schema.approvals import LIFTS, CallScope, Effect, Lift, Scope
+from toolcrib.schema.approvals import FLOW_EXCEPTIONS, CallScope, Effect, FlowException, Scope
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -101,7 +101,7 @@ class CallQuestion:
     """What `ApprovalAnswer.any_arguments` stores instead: a rule for the tool with any arguments."""
     flow: bool = False
     """Asked because untrusted content was read; `ApprovalAnswer.lift` turns that off."""
-    lifts: tuple[Lift, ...] = ()
+    lifts: tuple[FlowException, ...] = ()
     """How far that can be turned off, narrowest first."""
     session_mode: bool = False
     """Asks for a whole turn without questions, not for one call."""
@@ -182,7 +182,7 @@ class ApprovalAnswer:
     """The question's rule for the whole tool is stored, if it has one."""
     message: str = ""
     """Reason for the caller if the call is denied."""
-    lift: Lift | None = None
+    lift: FlowException | None = None
     """Untrusted content may cause calls from now on: of this tool, in this turn, or in this session."""
     whole_turn: bool = False
     """Do not ask again until the turn ends."""
@@ -288,8 +288,8 @@ class DurableAsker:
         self.on_change()
 
 
-def read_lift(said: object) -> Lift | None:
+def read_flow_exception(said: object) -> FlowException | None:
     """Reads the value from a surface; `True`, from older versions, means the session."""
     if said is True:
         return "session"
-    return next((lift for lift in LIFTS if lift == said), None)
+    return next((exception for exception in FLOW_EXCEPTIONS if exception == said), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolcrib.approvals.known_addresses import KnownAddresses
 from toolcrib.approvals.question import Asker
 from toolcrib.approvals.verdict import FLOW, OUTGOING
-from toolcrib.schema.approvals import CallScope, Judgement, Lift, Mode
+from toolcrib.schema.approvals import CallScope, FlowException, Judgement, Mode
 from toolcrib.schema.tools import Principal, Tool
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class SessionState:
     """Why calls run without questions until the turn ends, if so."""
     asker: Asker | None = None
     project: str = ""
-    lifted: Lift | None = None
+    lifted: FlowException | None = None
     """Untrusted content may cause calls until the turn or the session ends."""
     lifted_tools: frozenset[str] = frozenset()
     """Hashes of tools that untrusted content may call."""
@@ -90,7 +90,7 @@ class SessionState:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One question at a time: the answer to the first may apply to the second."""
 
-    def lift(self, how_far: Lift | None, tool: Tool) -> None:
+    def lift(self, how_far: FlowException | None, tool: Tool) -> None:
         """The user lets untrusted content cause calls of this tool or of all."""
         if how_far == "tool":
             self.lifted_tools |= {tool.hash}

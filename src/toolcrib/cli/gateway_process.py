@@ -24,7 +24,7 @@ from toolcrib.schema.events import ConfigChanged
 
 if TYPE_CHECKING:
     from toolcrib.gateway.gateway import Gateway
-    from toolcrib.gateway.http.views import Views
+    from toolcrib.gateway.http.endpoints import ProfileEndpoints
     from toolcrib.host import Host
 
 
@@ -72,22 +72,22 @@ async def _over_http(surface: Surface, asked: Profile, address: HttpAddress) -> 
             serving = serve_http(
                 host, offer, address=address.host, port=address.port, allowed_hosts=address.allowed_hosts
             )
-            async with serve_operations(host), serving as (base, views):
-                _announce(surface, base, views)
+            async with serve_operations(host), serving as (base, endpoints):
+                _announce(surface, base, endpoints)
                 await ending.wait()
 
 
-def _announce(surface: Surface, base: str, views: Views) -> None:
-    from toolcrib.gateway.http.views import path_of
+def _announce(surface: Surface, base: str, endpoints: ProfileEndpoints) -> None:
+    from toolcrib.gateway.http.endpoints import path_of
 
-    first, *others = (f"{base}{path_of(name)}" for name in views.names)
+    first, *others = (f"{base}{path_of(name)}" for name in endpoints.names)
     if surface.json:
         sys.stdout.write(json.dumps({"url": first, "pid": os.getpid()}) + "\n")
     else:
         sys.stdout.write(f"{first}\n")
         profiles = f" Profiles: {' '.join(others)}" if others else ""
         sys.stderr.write(f"Connect an MCP client to this address.{profiles} Ctrl-C stops it.\n")
-        _explain(views.host, views.profiles)
+        _explain(endpoints.host, endpoints.profiles)
     sys.stdout.flush()
 
 
@@ -101,10 +101,10 @@ def _explain(host: Host, profiles: Sequence[Profile]) -> None:
             sys.stderr.write(f"No tool is offered: none fits {both}.\n")
 
 
-def _what_asks(settings: Settings, views: Sequence[str]) -> str:
+def _what_asks(settings: Settings, names: Sequence[str]) -> str:
     """One line about the calls that need approval."""
-    off = [name or "/mcp" for name in views if approvals_of(settings, name) == "off"]
-    if len(off) == len(views):
+    off = [name or "/mcp" for name in names if approvals_of(settings, name) == "off"]
+    if len(off) == len(names):
         return "No call of Toolcrib's own tools asks before it sends, invites or deletes (approvals: off)."
     besides = f" Not for clients of {', '.join(off)}." if off else ""
     return f"Toolcrib's own tools ask before they send, invite or delete: {_WHERE}.{besides}"

@@ -1,4 +1,4 @@
-"""Profiles: which tools a client sees; and the views that an address offers."""
+"""Profiles: which tools a client sees; and which of them an address offers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def approvals_of(settings: Settings, name: str) -> ClientApprovals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfferedView:
+class OfferedProfile:
     """A profile and the token that its clients need."""
 
     profile: Profile
@@ -116,17 +116,17 @@ class OfferedView:
     """Empty if no token is needed."""
 
 
-Offer = Callable[[Settings], Mapping[str, OfferedView]]
-"""The views by name, from the current settings; the one without a name shows all tools."""
+Offer = Callable[[Settings], Mapping[str, OfferedProfile]]
+"""The profiles by name, from the current settings; the one without a name shows all tools."""
 
 
 def offer_all(*, search: bool = False, plain_names: bool = False) -> Offer:
     """All tools, shown in the way asked for, and every profile."""
 
-    def offered(settings: Settings) -> dict[str, OfferedView]:
+    def offered(settings: Settings) -> dict[str, OfferedProfile]:
         whole = replace(read_profile(settings), search=search, plain_names=plain_names)
         return {
-            "": OfferedView(profile=whole, token_hash=settings.gateway.token_hash),
+            "": OfferedProfile(profile=whole, token_hash=settings.gateway.token_hash),
             **{name: _named(settings, name) for name in settings.profiles},
         }
 
@@ -134,26 +134,26 @@ def offer_all(*, search: bool = False, plain_names: bool = False) -> Offer:
 
 
 def offer_one(asked: Profile) -> Offer:
-    """One view alone: the profile of this name, or all tools, and of these only what the given one shows.
+    """One endpoint alone: the profile of this name, or all tools, and of these only what the given one shows.
 
-    No view while there is no such profile.
+    No endpoint while there is no such profile.
     """
 
-    def offered(settings: Settings) -> dict[str, OfferedView]:
+    def offered(settings: Settings) -> dict[str, OfferedProfile]:
         if asked.name and asked.name not in settings.profiles:
             return {}
         known = (
             _named(settings, asked.name)
             if asked.name
-            else OfferedView(profile=read_profile(settings), token_hash=settings.gateway.token_hash)
+            else OfferedProfile(profile=read_profile(settings), token_hash=settings.gateway.token_hash)
         )
         return {asked.name: replace(known, profile=_narrowed(known.profile, asked))}
 
     return offered
 
 
-def _named(settings: Settings, name: str) -> OfferedView:
-    return OfferedView(profile=read_profile(settings, name), token_hash=settings.profiles[name].token_hash)
+def _named(settings: Settings, name: str) -> OfferedProfile:
+    return OfferedProfile(profile=read_profile(settings, name), token_hash=settings.profiles[name].token_hash)
 
 
 def _narrowed(known: Profile, asked: Profile) -> Profile:

@@ -1,7 +1,7 @@
-"""Tells everybody who listens what the turns of chats are doing, and keeps it for those who come later.
+"""Publishes the events of chat turns and replays them to late subscribers.
 
-Each thing told has a number that grows by one, so that a listener knows when it missed something. What is
-kept is folded: a text is one entry however many words it came in. Words are told a few times a second, a
+Each event has a number that grows by one, so that a subscriber knows when it missed something. What is kept
+is folded: a text is one entry however many words it came in. Words are published a few times a second, a
 tool's progress four times.
 """
 
@@ -183,7 +183,7 @@ class ChatNews:
 
 
 class _Heard:
-    """A person whose answers others hear of."""
+    """An approver whose decisions are published."""
 
     def __init__(self, person: User, heard: Callable[[str, Mapping[str, Any]], None]) -> None:
         self._person = person

@@ -1,4 +1,4 @@
-"""Makes a question about a call ready for a person's eyes: a title, the call itself, why, and each rule.
+"""Renders an approval request: its title, the call, the reason and the rules.
 
 Adds to what the gate said and changes nothing of it: what is shown is what would run, and what would be
 written.

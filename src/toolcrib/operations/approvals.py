@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from toolcrib.agent.client_requests import OpenQuestion
-from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_lift
+from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_flow_exception
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.errors import NotFound
 from toolcrib.feature import features
@@ -25,7 +25,7 @@ from toolcrib.operations.results.approvals import (
 )
 from toolcrib.operations.results.models import ReplyTaken
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
-from toolcrib.schema.approvals import Lift, Scope
+from toolcrib.schema.approvals import FlowException, Scope
 from toolcrib.schema.deciders import decider
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
@@ -54,7 +54,7 @@ async def approval_answer(
     scope: Scope = "once",
     message: str = "",
     any_arguments: bool = False,
-    lift: Lift | bool | None = None,
+    lift: FlowException | bool | None = None,
 ) -> ApprovalAnswered:
     """Approve or deny a waiting request.
 
@@ -67,7 +67,7 @@ async def approval_answer(
         scope=scope,
         any_arguments=any_arguments,
         message=message,
-        lift=read_lift(lift),
+        lift=read_flow_exception(lift),
     )
     if not await host.approvals.questions.answer(id, answer):
         raise NotFound(f"No request {id!r} is waiting.", hint="List them with: toolcrib approvals")

@@ -8,7 +8,7 @@ from toolcrib.operations.operation import (
     RUNNING,
     operation,
 )
-from toolcrib.operations.results.pages import LetInPage, PageAddress, Revoked
+from toolcrib.operations.results.pages import PageAddress, Revoked, SignedInPage
 from toolcrib.schema.json_values import moment
 
 
@@ -28,7 +28,7 @@ async def page_address(host: Host) -> PageAddress:
 
 
 @operation(page=True, needs=RUNNING)
-async def pages(host: Host) -> list[LetInPage]:
+async def pages(host: Host) -> list[SignedInPage]:
     """List the signed-in browsers, newest first."""
     return [
         {"id": key.id, "name": key.name, "made_at": moment(key.made_at), "used_at": moment(key.used_at)}

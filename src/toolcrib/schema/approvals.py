@@ -11,9 +11,9 @@ Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
 nothing else runs); session (not until the turn ends); off (never)."""
 Scope = Literal["once", "chat", "project", "always"]
 SCOPES: tuple[Scope, ...] = ("once", "chat", "project", "always")
-Lift = Literal["tool", "turn", "session"]
+FlowException = Literal["tool", "turn", "session"]
 """How far untrusted content may cause calls: of this tool, until the turn ends, or in the whole session."""
-LIFTS: tuple[Lift, ...] = ("tool", "turn", "session")
+FLOW_EXCEPTIONS: tuple[FlowException, ...] = ("tool", "turn", "session")
 
 
 @dataclass(frozen=True, kw_only=True)

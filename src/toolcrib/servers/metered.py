@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from toolcrib.servers.transport import LinkContext
 
 SHARE = 0.1
-"""The share of the loop's time that one server gets for what nobody asked for."""
+"""The share of the loop's time that one server gets for unsolicited messages."""
 BURST = 0.2
 """Seconds of work that it may save up."""
 THREAD_WEIGHT = 5.0

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_lift
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_flow_exception
 from toolcrib.approvals.rule_match import check_examples
 from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.clock import Clock
@@ -215,7 +215,7 @@ class ApprovalRequests:
         said, decided = json.loads(row[4]), Decided.read(row[5])
         waited = (decided.at - row[3]) / 1_000_000 if decided.at else 0.0
         known = {"by": decided.by, "host": decided.host, "waited": waited}
-        return ApprovalAnswer(**{**said, "lift": read_lift(said.get("lift")), **known})
+        return ApprovalAnswer(**{**said, "lift": read_flow_exception(said.get("lift")), **known})
 
     def _take(self, connection: Connection, digest: str) -> Row | None:
         where = "WHERE digest = ? AND answer IS NOT NULL ORDER BY asked_at"

@@ -48,11 +48,12 @@ WIRE_NAMES = {
     "InstallQuestion": "PlanQuestion",
     "Reason": "MatchReason",
     "SetupStep": "SetupStepShown",
+    "SignedInPage": "LetInPage",
     "StepResult": "TrialStep",
     "Usage": "TokenUsage",
     "Variable": "CatalogVariable",
 }
-"""Dataclasses that the users of the API know by another name."""
+"""Results that the users of the API know by another name."""
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -168,6 +169,11 @@ class Schemas(GenerateJsonSchema):
             omitted = omitted_fields(schema["cls"])
             described["required"] = [name for name in described["required"] if name not in omitted]
             described["title"] = WIRE_NAMES.get(described["title"], described["title"])
+        return described
+
+    def typed_dict_schema(self, schema: Any) -> Schema:
+        described = super().typed_dict_schema(schema)
+        described["title"] = WIRE_NAMES.get(described["title"], described["title"])
         return described
 
     def get_defs_ref(self, core_mode_ref: Any) -> Any:

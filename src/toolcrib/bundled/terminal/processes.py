@@ -209,7 +209,7 @@ class RunningCommand:
             self._input = -1
 
     def text(self) -> str:
-        """What it printed, or what it shows."""
+        """Output so far, or the screen of a full-screen program."""
         return self.output.text() if self.screen is None else self.screen.text()
 
     def let_go(self) -> None:

@@ -13,7 +13,7 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Lift, Scope
+    from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, FlowException, Scope
 
 SCOPES = ("once", "chat", "project", "always")
 _LIFTED = {
@@ -65,7 +65,7 @@ def call_lines(call: str) -> str:
     "--lift", type=click.Choice(tuple(_LIFTED)), help="What untrusted content may cause from now on."
 )
 async def allow(
-    surface: Surface, question: str, scope: Scope, any_arguments: bool, lift: Lift | None
+    surface: Surface, question: str, scope: Scope, any_arguments: bool, lift: FlowException | None
 ) -> None:
     """Allow the call with the id QUESTION."""
     async with surface.reach() as client:

@@ -1,4 +1,4 @@
-"""Handles each request: one endpoint for every view and both eras of the protocol.
+"""Handles the requests of every profile and both eras of the protocol.
 
 A modern request is independent. A legacy client has a session: it opens with `initialize`, gets changes on a
 GET stream, answers requests of servers with POSTs of its own, and ends with DELETE. Sessions and running
@@ -20,9 +20,9 @@ from pydantic_core import from_json
 
 from toolcrib.config.contents import Config
 from toolcrib.gateway.http.address import Guard
+from toolcrib.gateway.http.endpoints import ENDPOINT, LISTEN, ProfileEndpoint, ProfileEndpoints
 from toolcrib.gateway.http.exchange import Exchange, resume, stream_changes
 from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
-from toolcrib.gateway.http.views import ENDPOINT, LISTEN, View, Views
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.encoding import SMALL, Excessive, is_large, parse_any
 from toolcrib.serverkit.protocol import (
@@ -158,14 +158,14 @@ class FallbackApp(Protocol):
 
 
 class RequestContext:
-    """The view of an admitted request and what its headers ask for; valid for all requests with the same head
-    while the config stays the same."""
+    """The endpoint of an admitted request and what its headers ask for; valid for all requests with the same
+    head while the config stays the same."""
 
-    __slots__ = ("checked", "config", "modern_version", "prefers_stream", "view")
+    __slots__ = ("checked", "config", "endpoint", "modern_version", "prefers_stream")
 
-    def __init__(self, config: Config, view: View, headers: Mapping[str, str]) -> None:
+    def __init__(self, config: Config, endpoint: ProfileEndpoint, headers: Mapping[str, str]) -> None:
         self.config = config
-        self.view = view
+        self.endpoint = endpoint
         version = headers.get("mcp-protocol-version", "").strip()
         self.modern_version = version if version in MODERN_VERSIONS else None
         """From the header; the body takes precedence."""
@@ -176,13 +176,15 @@ class RequestContext:
 
 
 class Application:
-    """The views over HTTP; `fallback` answers at every other path."""
+    """The endpoints over HTTP; `fallback` answers at every other path."""
 
-    def __init__(self, views: Views, guard: Guard, fallback: FallbackApp | None = None) -> None:
-        self._host = views.host
-        self._views = views
+    def __init__(
+        self, endpoints: ProfileEndpoints, guard: Guard, fallback: FallbackApp | None = None
+    ) -> None:
+        self._host = endpoints.host
+        self._endpoints = endpoints
         self._fallback = fallback
-        self._load = views.load
+        self._load = endpoints.load
         self._guard = guard
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
@@ -202,14 +204,14 @@ class Application:
             request.say(*refusal, close=True)
             return
         if request.path == "/healthz":
-            request.give(self._views.health(headers.get("authorization")))
+            request.give(self._endpoints.health(headers.get("authorization")))
             return
-        view = self._views.find(request.path)
-        if view is None and self._fallback is not None and not _is_gateways(request.path):
+        endpoint = self._endpoints.find(request.path)
+        if endpoint is None and self._fallback is not None and not _is_gateways(request.path):
             self._fallback.check_head(request)
-        elif view is None:
+        elif endpoint is None:
             request.say(404, f"Not found. The gateway is at {ENDPOINT} and {ENDPOINT}/PROFILE.")
-        elif not view.admits(headers.get("authorization")):
+        elif not endpoint.admits(headers.get("authorization")):
             answer_unauthorised(request)
         elif self._load.ending:
             answer_busy(request, 503, "The gateway is shutting down.", SOON)
@@ -218,7 +220,7 @@ class Application:
         elif request.method == "POST" and not _is_json(headers.get("content-type", "")):
             request.say(415, "Send the message as application/json.", close=True)
         else:
-            request.admission = request.head.admission = RequestContext(self._host.config, view, headers)
+            request.admission = request.head.admission = RequestContext(self._host.config, endpoint, headers)
 
     def handle(self, request: HttpRequest) -> None:
         """Answer a request that has arrived completely."""
@@ -283,14 +285,14 @@ class Application:
         if admission is None:
             cast(FallbackApp, self._fallback).handle(request)
         elif request.method == "GET":
-            self._listen(admission.view, request)
+            self._listen(admission.endpoint, request)
         else:
-            self._end_session(admission.view, request)
+            self._end_session(admission.endpoint, request)
 
     def _answer_modern(
         self, admission: RequestContext, message: Message, version: str, request: HttpRequest
     ) -> _Work | None:
-        method, params, view = message.get("method"), message.get("params"), admission.view
+        method, params, endpoint = message.get("method"), message.get("params"), admission.endpoint
         name = params.get("name") if type(params) is dict else None
         snapshot = (version, name, self._host.toolset.registry.snapshot.version)
         if method != "tools/call" or admission.checked != snapshot:
@@ -301,22 +303,22 @@ class Application:
                 answer_refusal(request, status, refusal, message.get("id"))
                 return None
         load = self._load
-        if method == LISTEN and not load.make_room_for_client(view.sessions):
+        if method == LISTEN and not load.make_room_for_client(endpoint.sessions):
             _refuse_client(request, message)
             return None
         if load.calls >= load.max_calls:
             self._refuse_call(request, message)
             return None
         exchange = Exchange(request, self._tasks)
-        return exchange.run(view.respond(message, exchange))
+        return exchange.run(endpoint.respond(message, exchange))
 
     def _answer_legacy(
         self, admission: RequestContext, message: Message, request: HttpRequest
     ) -> _Work | None:
-        view = admission.view
+        endpoint = admission.endpoint
         if message.get("method") == "initialize":
-            return self._open_session(view, message, request)
-        session = view.sessions.find(request.headers.get(SESSION_ID))
+            return self._open_session(endpoint, message, request)
+        session = endpoint.sessions.find(request.headers.get(SESSION_ID))
         if session is None:
             _refuse_session(request)
             return None
@@ -335,10 +337,12 @@ class Application:
         exchange = Exchange(request, self._tasks, session.requests, session.open_stream)
         if is_request and admission.prefers_stream and session.open_stream is not None:
             exchange.stream()
-        return exchange.run(view.respond(message, exchange, session))
+        return exchange.run(endpoint.respond(message, exchange, session))
 
-    def _open_session(self, view: View, message: Message, request: HttpRequest) -> _Work | None:
-        session = view.sessions.open()
+    def _open_session(
+        self, endpoint: ProfileEndpoint, message: Message, request: HttpRequest
+    ) -> _Work | None:
+        session = endpoint.sessions.open()
         if session is None:
             _refuse_client(request, message)
             return None
@@ -346,10 +350,10 @@ class Application:
         exchange = Exchange(request, self._tasks, session.requests, headers=identity)
 
         async def initialize() -> None:
-            await exchange.run(view.respond(message, exchange, session))
+            await exchange.run(endpoint.respond(message, exchange, session))
             if session.client.version is None:
                 # It was refused: no client will use its id.
-                view.sessions.close(session)
+                endpoint.sessions.close(session)
             session.opened()
 
         return initialize()
@@ -358,8 +362,8 @@ class Application:
         text = f"{self._load.calls} requests are running; try again shortly."
         answer_busy(request, 503, text, SOON, message.get("id"))
 
-    def _listen(self, view: View, request: HttpRequest) -> None:
-        session = view.sessions.find(request.headers.get(SESSION_ID))
+    def _listen(self, endpoint: ProfileEndpoint, request: HttpRequest) -> None:
+        session = endpoint.sessions.find(request.headers.get(SESSION_ID))
         if session is None:
             _refuse_session(request)
             return
@@ -370,12 +374,12 @@ class Application:
         work = stream_changes(session, request) if found is None else resume(*found, request)
         self._start(_stream(request, work), request)
 
-    def _end_session(self, view: View, request: HttpRequest) -> None:
-        session = view.sessions.find(request.headers.get(SESSION_ID))
+    def _end_session(self, endpoint: ProfileEndpoint, request: HttpRequest) -> None:
+        session = endpoint.sessions.find(request.headers.get(SESSION_ID))
         if session is None:
             _refuse_session(request)
         else:
-            view.sessions.close(session)
+            endpoint.sessions.close(session)
             request.say(200, "")
 
 
@@ -429,7 +433,7 @@ def _check_modern(
         raise Refusal(METHOD_NOT_FOUND, "Unknown method: initialize")
     if method != "tools/call" or not isinstance(params, dict):
         return
-    gateway, name = admission.view.gateway, params.get("name")
+    gateway, name = admission.endpoint.gateway, params.get("name")
     tool = gateway.find(name) if isinstance(name, str) else None
     if tool is not None and not check_parameters(tool, params.get("arguments"), headers):
         admission.checked = (version, name, gateway.host.toolset.registry.snapshot.version)

@@ -10,7 +10,7 @@ from toolcrib.config.settings import GatewaySettings
 
 
 class Evictable(Protocol):
-    """The clients of one view."""
+    """The clients of one endpoint."""
 
     def __len__(self) -> int:
         """The number of its sessions and streams."""
@@ -20,7 +20,7 @@ class Evictable(Protocol):
 
 
 class Load:
-    """Counts clients and requests of all views of one address; the limits may change while it runs."""
+    """Counts clients and requests of all endpoints of one address; the limits may change while it runs."""
 
     def __init__(self, limits: GatewaySettings) -> None:
         self.update(limits)
@@ -32,7 +32,7 @@ class Load:
         self.draining = False
         """Shutdown waits until no request is running."""
         self._idle = asyncio.Event()
-        self._views: list[Evictable] = []
+        self._endpoints: list[Evictable] = []
 
     def update(self, limits: GatewaySettings) -> None:
         """Apply these limits from now on."""
@@ -42,32 +42,32 @@ class Load:
         self.max_calls_per_session = limits.max_calls_per_session
         self.session_idle = limits.session_idle
 
-    def join(self, view: Evictable) -> None:
-        """Add the sessions of a view."""
-        self._views.append(view)
+    def join(self, endpoint: Evictable) -> None:
+        """Add the sessions of an endpoint."""
+        self._endpoints.append(endpoint)
 
-    def leave(self, view: Evictable) -> None:
-        """Remove the sessions of a view that ended."""
-        if view in self._views:
-            self._views.remove(view)
+    def leave(self, endpoint: Evictable) -> None:
+        """Remove the sessions of an endpoint that ended."""
+        if endpoint in self._endpoints:
+            self._endpoints.remove(endpoint)
 
-    def make_room_for_client(self, view: Evictable) -> bool:
-        """True if another client of this view is allowed; at a limit, an idle session is closed for it.
+    def make_room_for_client(self, endpoint: Evictable) -> bool:
+        """True if another client of this endpoint is allowed; at a limit, an idle session is closed for it.
 
-        One view has only its share, so that a flood there cannot lock out the clients of another; of several
-        views the largest gives way first.
+        One endpoint has only its share, so that a flood there cannot lock out the clients of another; of
+        several endpoints the largest gives way first.
         """
-        if len(view) >= self._share:
-            return view.evict()
+        if len(endpoint) >= self._share:
+            return endpoint.evict()
         if self.clients < self.limits.max_sessions:
             return True
-        return any(view.evict() for view in sorted(self._views, key=len, reverse=True))
+        return any(endpoint.evict() for endpoint in sorted(self._endpoints, key=len, reverse=True))
 
     @property
     def _share(self) -> int:
-        """How many clients one view may have: all, or three quarters if there are other views."""
+        """How many clients one endpoint may have: all, or three quarters if there are other endpoints."""
         most = self.limits.max_sessions
-        return most if len(self._views) == 1 else max(1, most * 3 // 4)
+        return most if len(self._endpoints) == 1 else max(1, most * 3 // 4)
 
     @property
     def max_connections(self) -> int:

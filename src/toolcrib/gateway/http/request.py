@@ -217,5 +217,5 @@ def answer_busy(request: HttpRequest, status: int, text: str, after: int, reques
 
 
 def answer_unauthorised(request: HttpRequest) -> None:
-    """The same whether the token is missing, wrong or of another view."""
+    """The same whether the token is missing, wrong or of another endpoint."""
     request.say(401, "A bearer token is needed.", (b"www-authenticate", b'Bearer realm="toolcrib"'))

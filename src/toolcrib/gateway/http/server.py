@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from toolcrib.gateway.http.address import Guard, bind, listen, shown_name
 from toolcrib.gateway.http.application import Application, FallbackApp
 from toolcrib.gateway.http.connection import Connection
-from toolcrib.gateway.http.views import Views
+from toolcrib.gateway.http.endpoints import ProfileEndpoints
 from toolcrib.gateway.profile import Offer, offer_all
 from toolcrib.host import Host
 from toolcrib.servers.sandbox.own_ports import claimed
@@ -34,36 +34,36 @@ async def serve_http(
     port: int = 0,
     allowed_hosts: Iterable[str] = (),
     fallback: FallbackApp | None = None,
-) -> AsyncIterator[tuple[str, Views]]:
-    """Serve the views that `offer` names, by default all; yields the base URL and the views.
+) -> AsyncIterator[tuple[str, ProfileEndpoints]]:
+    """Serve the endpoints that `offer` names, by default all; yields the base URL and the endpoints.
 
-    On an address that other machines can reach, every view must have a token; raises `UsageError`. `fallback`
-    answers at all other paths than the gateway's, behind the same guard and within the same limits.
+    On an address that other machines can reach, every endpoint must have a token; raises `UsageError`.
+    `fallback` answers at all paths that are not the gateway's, behind the same guard and limits.
     """
     listening, public = bind(address, port)
     with contextlib.closing(listening), claimed(listening.getsockname()[1]):
-        views = Views(host, offer or offer_all(), public=public)
-        views.check()
+        endpoints = ProfileEndpoints(host, offer or offer_all(), public=public)
+        endpoints.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
-        application = Application(views, Guard(hosts=frozenset(name.lower() for name in names)), fallback)
+        application = Application(endpoints, Guard(hosts=frozenset(name.lower() for name in names)), fallback)
         opened = _Connections()
-        async with views.following():
+        async with endpoints.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
             listen(listening, BACKLOG)
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(application, views.load, opened, host.is_own_program),
+                lambda: Connection(application, endpoints.load, opened, host.is_own_program),
                 sock=listening,
                 backlog=BACKLOG,
             )
             try:
-                yield base, views
+                yield base, endpoints
             finally:
                 server.close()
                 for connection in tuple(opened):
                     connection.finish()
                 if fallback is not None:
                     fallback.end()
-                await views.drain(GRACE)
+                await endpoints.drain(GRACE)
                 if fallback is not None:
                     await fallback.close(SENDING)
                 await _end(application, opened)

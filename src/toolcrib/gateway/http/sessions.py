@@ -157,7 +157,7 @@ class HttpSession:
 
 
 class Sessions:
-    """The sessions of one view. At the limit, the one idle longest is closed for a new one."""
+    """The sessions of one endpoint. At the limit, the one idle longest is closed for a new one."""
 
     def __init__(self, gateway: Gateway, load: Load) -> None:
         self._gateway = gateway
@@ -204,7 +204,7 @@ class Sessions:
         return True
 
     def close_all(self) -> None:
-        """Close all; the view ended."""
+        """Close all; the endpoint ended."""
         self._load.leave(self)
         for session in list(self._sessions.values()):
             self.close(session)

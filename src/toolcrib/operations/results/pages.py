@@ -11,7 +11,7 @@ class PageAddress(TypedDict):
     url: str
 
 
-class LetInPage(TypedDict):
+class SignedInPage(TypedDict):
     """A signed-in browser: a `PageKey` without the hash of its key."""
 
     id: str

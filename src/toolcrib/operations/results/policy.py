@@ -23,7 +23,7 @@ from toolcrib.store.columns import from_stored
 Effect = Literal["allow", "ask", "deny"]
 Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
 Scope = Literal["once", "chat", "project", "always"]
-Lift = Literal["tool", "turn", "session"]
+FlowException = Literal["tool", "turn", "session"]
 
 
 class RulePattern(TypedDict):
@@ -150,7 +150,7 @@ class ApprovalQuestion(TypedDict):
     tool_rule_words: NotRequired[str]
     scopes: list[Scope]
     flow: bool
-    lifts: NotRequired[list[Lift]]
+    lifts: NotRequired[list[FlowException]]
     """How long outside content may be ignored, shortest first."""
     session_mode: bool
     grant: NotRequired[str]

@@ -89,7 +89,7 @@ class StdioLink:
         self._paused = 0
         """Reasons not to read."""
         self._unasked = self._handled = self._requests = 0
-        """Lines since the last look, and those of them that nobody asked for."""
+        """Lines since the last look: unsolicited ones, all, and the requests among the unsolicited."""
         self._reading: asyncio.Task[None] | None = None
         self._loss: ToolcribError | None = None
         self.log = ServerLog(context.log_path, secrets=context.masked)
@@ -197,7 +197,7 @@ class StdioLink:
         return self._charge(began) if self._unasked else 0.0
 
     def _charge(self, began: float) -> float:
-        """Charge the time since then for the lines that nobody asked for; returns how long to pause."""
+        """Charge the time since then for unsolicited lines; returns how long to pause."""
         unasked, self._unasked = self._unasked, 0
         replies, self._requests = self._requests * REPLY, 0
         seconds = (time.perf_counter() - began) * unasked / max(self._handled, unasked)
@@ -358,7 +358,7 @@ class StdioLink:
             self._loop.call_later(EXIT_GRACE / 2, self._lose, self._loss)
 
     async def _pay(self, seconds: float) -> None:
-        """Charge the time that a thread used for what nobody asked for."""
+        """Charge the time that a thread used for unsolicited messages."""
         if pause := self._meter.spend(seconds * THREAD_WEIGHT):
             self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
             await asyncio.sleep(pause)

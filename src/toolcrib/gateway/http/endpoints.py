@@ -1,7 +1,7 @@
-"""The views of an address: each is a gateway at a path of its own, with its clients and their token.
+"""The endpoints of an address: each is a gateway at a path of its own, with its clients and their token.
 
-They follow the config file. A view whose profile changed stays, and its clients are notified; one that was
-removed, or whose token changed, ends with its sessions, and running requests are answered with an error.
+They follow the config file. An endpoint whose profile changed stays, and its clients are notified; one that
+was removed, or whose token changed, ends with its sessions, and running requests are answered with an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import BUSY
 from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
 from toolcrib.gateway.identity import SessionlessClients
-from toolcrib.gateway.profile import Offer, OfferedView, Profile
+from toolcrib.gateway.profile import Offer, OfferedProfile, Profile
 from toolcrib.gateway.wire import Wire
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
@@ -40,7 +40,7 @@ ENDED = Refusal(
 )
 
 
-class View:
+class ProfileEndpoint:
     """A gateway at one path. `closed` admits no client without a token, even if none is set."""
 
     def __init__(self, gateway: Gateway, load: Load, *, token_hash: str = "", closed: bool = False) -> None:
@@ -56,7 +56,7 @@ class View:
         self._ended = False
 
     def admits(self, authorization: str | None) -> bool:
-        """True for the token of this view, and for every client if none is needed."""
+        """True for the token of this endpoint, and for every client if none is needed."""
         if not self.token_hash:
             return not self._closed
         scheme, _, token = (authorization or "").partition(" ")
@@ -131,37 +131,37 @@ class View:
         await self.gateway.close()
 
 
-class Views:
-    """The views that `offer` names. `public` admits no client without a token, whatever the file says."""
+class ProfileEndpoints:
+    """The endpoints that `offer` names. `public` admits no client without a token, whatever the file says."""
 
     def __init__(self, host: Host, offer: Offer, *, public: bool = False) -> None:
         self.load = Load(host.settings.gateway)
         self.host = host
         self._offer = offer
         self._public = public
-        self._views: dict[str, View] = {}
+        self._endpoints: dict[str, ProfileEndpoint] = {}
         self._config: Config | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    def find(self, path: str) -> View | None:
-        """The view at this path, as the config is at this moment."""
+    def find(self, path: str) -> ProfileEndpoint | None:
+        """The endpoint at this path, as the config is at this moment."""
         if self.host.config is not self._config:
             self._apply()
         place = path.rstrip("/")
         if place == ENDPOINT:
-            return self._views.get("")
+            return self._endpoints.get("")
         name = place.removeprefix(f"{ENDPOINT}/")
-        return None if name == place else self._views.get(name)
+        return None if name == place else self._endpoints.get(name)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the views that are served now."""
-        return tuple(self._views)
+        """Of the endpoints that are served now."""
+        return tuple(self._endpoints)
 
     @property
     def profiles(self) -> list[Profile]:
-        """Of the views that are served now."""
-        return [view.gateway.profile for view in self._views.values()]
+        """Of the endpoints that are served now."""
+        return [endpoint.gateway.profile for endpoint in self._endpoints.values()]
 
     def health(self, authorization: str | None) -> dict[str, Any]:
         """`status`, and the servers that this client may see counted by state.
@@ -171,21 +171,21 @@ class Views:
         if self.host.config is not self._config:
             self._apply()
         status: dict[str, Any] = {"status": "ending" if self.load.ending else "ok"}
-        admitting = [view for view in self._views.values() if view.admits(authorization)]
+        admitting = [endpoint for endpoint in self._endpoints.values() if endpoint.admits(authorization)]
         if not admitting:
             return status
         visible = {
             server.name: server.state.value
-            for view in admitting
-            for server in view.gateway.host.servers.statuses()
-            if view.gateway.shows_server(server.name)
+            for endpoint in admitting
+            for server in endpoint.gateway.host.servers.statuses()
+            if endpoint.gateway.shows_server(server.name)
         }
         return {**status, "servers": dict(sorted(Counter(visible.values()).items()))}
 
     def check(self) -> None:
-        """Refuse to be public while a view needs no token; raises `UsageError`."""
+        """Refuse to be public while an endpoint needs no token; raises `UsageError`."""
         offered = self._offer(self.host.settings)
-        open_ones = [name for name, view in offered.items() if not view.token_hash]
+        open_ones = [name for name, profile in offered.items() if not profile.token_hash]
         if self._public and open_ones:
             which = ", ".join(name or ENDPOINT for name in open_ones)
             commands = " and ".join(f"toolcrib profiles token {name}".strip() for name in open_ones[:3])
@@ -199,7 +199,7 @@ class Views:
         """Follow the config file, and forward events of the host, while the block runs."""
         self._apply()
         tasks = [
-            asyncio.create_task(self._check(), name="gateway views"),
+            asyncio.create_task(self._check(), name="gateway endpoints"),
             asyncio.create_task(self._listen(), name="gateway changes"),
         ]
         try:
@@ -208,69 +208,69 @@ class Views:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(*(view.close() for view in self._views.values()), *self._closing)
+            await asyncio.gather(*(endpoint.close() for endpoint in self._endpoints.values()), *self._closing)
 
     async def drain(self, grace: float) -> None:
         """Accept nothing new, let requests finish for so many seconds, then answer them with an error."""
         self.load.ending = True
-        for view in self._views.values():
-            view.stop_streams()
+        for endpoint in self._endpoints.values():
+            endpoint.stop_streams()
         try:
             async with asyncio.timeout(grace):
                 await self.load.until_idle()
         except TimeoutError:
             logger.warning("calls were cut short", extra={"calls": self.load.calls})
-        for view in self._views.values():
-            view.end()
+        for endpoint in self._endpoints.values():
+            endpoint.end()
 
     async def _check(self) -> None:
         while True:
             await asyncio.sleep(PAUSE)
             if self.host.config is not self._config:
                 self._apply()
-            for view in self._views.values():
-                view.sweep()
+            for endpoint in self._endpoints.values():
+                endpoint.sweep()
 
     async def _listen(self) -> None:
-        """One subscriber for all views, which does not wake for every call."""
+        """One subscriber for all endpoints, which does not wake for every call."""
         with self.host.events.subscribe(without=CallFinished) as events:
             async for event in events:
-                for view in self._views.values():
-                    view.gateway.handle(event)
+                for endpoint in self._endpoints.values():
+                    endpoint.gateway.handle(event)
 
     def _apply(self) -> None:
         self._config = self.host.config
         self.load.update(self.host.settings.gateway)
         offered = self._offer(self.host.settings)
-        for name, served in tuple(self._views.items()):
-            if _is_outdated(served, offered.get(name)):
-                self._end(self._views.pop(name))
-        for name, view in offered.items():
-            if name in self._views:
-                self._views[name].gateway.change(view.profile)
+        for name, endpoint in tuple(self._endpoints.items()):
+            if _is_outdated(endpoint, offered.get(name)):
+                self._end(self._endpoints.pop(name))
+        for name, wanted in offered.items():
+            if name in self._endpoints:
+                self._endpoints[name].gateway.change(wanted.profile)
             else:
-                self._views[name] = self._make(name, view)
+                self._endpoints[name] = self._make(name, wanted)
 
-    def _end(self, view: View) -> None:
-        view.end()
-        closing = asyncio.create_task(view.close(), name="gateway view ends")
+    def _end(self, endpoint: ProfileEndpoint) -> None:
+        endpoint.end()
+        closing = asyncio.create_task(endpoint.close(), name="gateway endpoint ends")
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def _make(self, name: str, offered: OfferedView) -> View:
+    def _make(self, name: str, offered: OfferedProfile) -> ProfileEndpoint:
         if self._public and not offered.token_hash:
             logger.warning(
                 "a view without a token is not served on a public address", extra={"profile": name}
             )
         gateway = Gateway(self.host, offered.profile)
-        return View(gateway, self.load, token_hash=offered.token_hash, closed=self._public)
+        return ProfileEndpoint(gateway, self.load, token_hash=offered.token_hash, closed=self._public)
 
 
-def _is_outdated(view: View, offered: OfferedView | None) -> bool:
-    """True for a view that has to end: its clients must reconnect."""
-    if offered is None or offered.token_hash != view.token_hash:
+def _is_outdated(endpoint: ProfileEndpoint, offered: OfferedProfile | None) -> bool:
+    """True for an endpoint that has to end: its clients must reconnect."""
+    if offered is None or offered.token_hash != endpoint.token_hash:
         return True
-    return offered.profile.plain_names != view.gateway.profile.plain_names
+    return offered.profile.plain_names != endpoint.gateway.profile.plain_names
 
 
 def path_of(name: str) -> str:
