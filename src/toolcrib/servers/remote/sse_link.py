@@ -145,7 +145,10 @@ class SseLink:
         try:
             url = self._endpoint.url.join(event.data.decode("utf-8", "replace"))
         except httpx2.InvalidURL as error:
-            raise RemoteUnreachable(f"{self._context.server} sent an invalid message endpoint.") from error
+            raise RemoteUnreachable(
+                f"{self._context.server} sent an invalid message endpoint.",
+                hint="Ask its operator; if it also offers streamable HTTP, set its type to http.",
+            ) from error
         if not self._endpoint.same_origin(url):
             raise RemoteUnreachable(
                 f"{self._context.server} sent an endpoint on another host ({url.host}), which is refused.",

@@ -42,6 +42,8 @@ Field = tuple[Node, Node]
 Edit = tuple[int, int, str]
 """From where to where the text is replaced, and by what."""
 
+_CORRECT = "Correct it in an editor that marks errors in YAML, and try again."
+
 
 @lru_cache(maxsize=2)
 def parse(text: str) -> Node | None:
@@ -72,9 +74,9 @@ def _compose(text: str) -> Any:
     except MarkedYAMLError as error:
         # The library's own message quotes the file, which may hold secrets.
         line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        raise ConfigError(f"The file is not one valid YAML document{line}.") from None
+        raise ConfigError(f"The file is not one valid YAML document{line}.", hint=_CORRECT) from None
     except (YAMLError, RecursionError, ValueError):
-        raise ConfigError("The file is not valid YAML.") from None
+        raise ConfigError("The file is not valid YAML.", hint=_CORRECT) from None
 
 
 @cache

@@ -24,6 +24,7 @@ from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import InstallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.servers.installers.engine.contract import (
+    BROKEN,
     INSTALLERS,
     InstallContext,
     Installer,
@@ -269,7 +270,7 @@ def _check_launch(launch: Launch) -> None:
         raise InstallFailed(f"{program} is not executable, so the server cannot start.")
     for word in launch.args[:1]:
         if Path(word).is_absolute() and not Path(word).exists():
-            raise InstallFailed(f"The installed program {Path(word).name} is missing.")
+            raise InstallFailed(f"The installed program {Path(word).name} is missing.", hint=BROKEN)
 
 
 def _incomplete(request: InstallRequest, installer: str, context: InstallContext, runtime: str) -> Plan:

@@ -290,7 +290,10 @@ class AtspiAccessibility:
         async with self._connecting:
             if self._bus is None or not self._bus.connected:
                 if not self._address:
-                    raise ToolFailure("There is no session bus, so elements cannot be found.")
+                    raise ToolFailure(
+                        "There is no session bus, so elements cannot be found.",
+                        "Use coordinates of a screenshot. The user can install the package dbus.",
+                    )
                 self._bus = await AccessibilityBus.connect(self._address, self._publish)
             return self._bus
 
