@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-LONGEST = 600
+LONGEST = 800
 DRAWERS = {"utils", "util", "helpers", "common", "manager", "base", "misc"}
 
 
@@ -23,7 +23,7 @@ def tracked_texts() -> dict[str, str]:
     return texts
 
 
-def test_no_source_file_is_longer_than_six_hundred_lines() -> None:
+def test_no_source_file_is_longer_than_eight_hundred_lines() -> None:
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in SOURCES}
 
     assert {path: length for path, length in lengths.items() if length > LONGEST} == {}

@@ -47,7 +47,7 @@ QUESTIONS = [
     Question(
         "the pause between two attempts of a step",
         "retries",
-        "features/workflows/engine/attempts.py",
+        "features/workflows/engine/interpreter.py",
         "_pause",
     ),
     Question(

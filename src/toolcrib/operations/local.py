@@ -18,6 +18,7 @@ from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import EVERYTHING, Invocation, Needs
 from toolcrib.operations.registry import find_operation
 from toolcrib.operations.runner import OnEvent
+from toolcrib.schema.json_values import to_json
 
 
 class LocalRunner:
@@ -51,7 +52,8 @@ class LocalRunner:
         except ConfigError as error:
             if found.without_config is None:
                 raise
-            return found.result_json(await found.without_config(self._paths, checked, error))
+            result = await found.without_config(self._paths, checked, error)
+            return to_json(result) if found.result_holds_dataclass else result
         return await found.run(host, checked, Invocation(emit=emit))
 
     async def _host(self, needs: Needs) -> Host:

@@ -140,22 +140,14 @@ class Operation(Generic[P, R]):
         """Run the function with validated parameters; its result and its events become JSON values."""
         values: dict[str, Any] = {"params": params} if self._takes_model else dict(params)
         if self._invocation:
-            values[self._invocation] = self._with_json_events(invocation)
+            values[self._invocation] = _with_json(invocation) if self._event_holds_dataclass else invocation
         run: Callable[..., Awaitable[Any]] = self.function
-        return self.result_json(await run(host, **values))
-
-    def result_json(self, result: Any) -> Any:
-        """The result as a JSON value; unchanged if its type has no dataclass."""
-        return to_json(result) if self._result_holds_dataclass else result
-
-    def _with_json_events(self, invocation: Invocation[Any]) -> Invocation[Any]:
-        if not self._event_holds_dataclass:
-            return invocation
-        emit = invocation.emit
-        return replace(invocation, emit=lambda event: emit(to_json(event)))
+        result = await run(host, **values)
+        return to_json(result) if self.result_holds_dataclass else result
 
     @cached_property
-    def _result_holds_dataclass(self) -> bool:
+    def result_holds_dataclass(self) -> bool:
+        """True if a result must be made JSON; others are JSON as they are."""
         return holds_dataclass(self.hints["return"])
 
     @cached_property
@@ -187,6 +179,11 @@ def holds_dataclass(hint: Any, seen: tuple[Any, ...] = ()) -> bool:
         return False
     parts = get_type_hints(hint).values() if is_typeddict(hint) else get_args(hint)
     return any(holds_dataclass(part, (*seen, hint)) for part in parts)
+
+
+def _with_json(invocation: Invocation[Any]) -> Invocation[Any]:
+    emit = invocation.emit
+    return replace(invocation, emit=lambda event: emit(to_json(event)))
 
 
 def operation(
