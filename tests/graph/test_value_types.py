@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.graph.value_types import (
+from toolcrib.schema.value_types import (
     Missing,
     ValueType,
     as_schema,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from toolcrib.errors import UsageError
-from toolcrib.graph.value_types import Missing, Schema, ValueType, part_of, value_type
 from toolcrib.schema.json_values import to_json
+from toolcrib.schema.value_types import Missing, Schema, ValueType, part_of, value_type
 from toolcrib.schema.workflows import Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from toolcrib.features.workflows.checks import read_check
 from toolcrib.graph.problems import settings_problems
 from toolcrib.graph.references import BadReference, parse, references_in
-from toolcrib.graph.value_types import type_of
+from toolcrib.schema.value_types import type_of
 from toolcrib.schema.workflows import Check, Trigger, Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 

@@ -11,7 +11,8 @@ from toolcrib.graph.bodies import Bodies
 from toolcrib.graph.drafts import DraftNode
 from toolcrib.graph.node_type import Refinement
 from toolcrib.graph.references import BadReference, Reference, has_reference, parse
-from toolcrib.graph.value_types import (
+from toolcrib.schema.tools import Tool
+from toolcrib.schema.value_types import (
     UNKNOWN,
     Missing,
     Schema,
@@ -21,7 +22,6 @@ from toolcrib.graph.value_types import (
     type_of,
     value_type,
 )
-from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Parameter, Workflow, WorkflowProblem
 
 T = TypeVar("T")

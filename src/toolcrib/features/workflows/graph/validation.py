@@ -19,7 +19,8 @@ from toolcrib.graph.drafts import DraftNode
 from toolcrib.graph.node_settings import NodeSettings, fixed_fields
 from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow, spell
 from toolcrib.graph.references import BadReference, Path, Reference, parse, references_in
-from toolcrib.graph.value_types import (
+from toolcrib.schema.tools import Tool, ToolDefinition
+from toolcrib.schema.value_types import (
     UNKNOWN,
     Missing,
     Schema,
@@ -28,7 +29,6 @@ from toolcrib.graph.value_types import (
     part_of,
     value_type,
 )
-from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.schema.workflows import RESERVED, Edge, Workflow, WorkflowProblem
 from toolcrib.suggestions import did_you_mean
 
