@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,9 @@ from pydantic import ValidationError
 
 from toolcrib.errors import UsageError
 from toolcrib.schema.json_values import to_json
-from toolcrib.schema.value_types import Missing, Schema, ValueType, part_of, value_type
+from toolcrib.schema.mistakes import hint_for, sentence, spell
+from toolcrib.schema.value_types import Schema
 from toolcrib.schema.workflows import Workflow, WorkflowProblem
-from toolcrib.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -57,7 +56,7 @@ def file_problems(error: ValidationError) -> Iterator[WorkflowProblem]:
         yield WorkflowProblem(
             node=str(place[1])[:100] if in_node else None,
             message=_sentence(place[2:] if in_node else place, detail),
-            hint=_hint(detail, _file_schema()),
+            hint=hint_for(detail, _file_schema()),
         )
 
 
@@ -66,7 +65,7 @@ def settings_problems(
 ) -> Iterator[WorkflowProblem]:
     """The problems of a node's settings; with their schema, misspelt names and values get a hint."""
     for detail in _details(error):
-        hint = _hint(detail, schema) if schema is not None else ""
+        hint = hint_for(detail, schema) if schema is not None else ""
         yield WorkflowProblem(node=node, message=_sentence(detail["loc"], detail), hint=hint)
 
 
@@ -79,46 +78,8 @@ def _file_schema() -> Schema:
     return Workflow.model_json_schema()
 
 
-def _hint(detail: ErrorDetails, schema: Schema) -> str:
-    """What a wrong name or value may have meant; the value itself is not shown."""
-    if detail["type"] == "literal_error" and isinstance(detail["input"], str):
-        names = re.findall(r"'([^']+)'", str(detail.get("ctx", {}).get("expected", "")))
-        return did_you_mean(detail["input"][:100], names)
-    if detail["type"] != "extra_forbidden":
-        return ""
-    known = _known_names(schema, detail["loc"])
-    listed = f"Known: {', '.join(known[:20])}." if known else ""
-    return did_you_mean(str(detail["loc"][-1])[:100], known, otherwise=listed)
-
-
-def _known_names(schema: Schema, place: Sequence[str | int]) -> tuple[str, ...]:
-    """The names that are allowed where an unknown one was found."""
-    found: ValueType | Missing = value_type(schema)
-    for part in place:
-        if isinstance(found, ValueType) and not str(part).startswith("<"):
-            found = part_of(found, part)
-    return found.names if isinstance(found, Missing) else ()
-
-
 def _sentence(place: Sequence[str | int], detail: ErrorDetails) -> str:
     if "[key]" in place:
         name = f"The name {str(place[-2])[:100]!r} in {spell(place[:-2])}" if len(place) > 1 else "The id"
         return f"{name} must start with a letter and have only a-z, 0-9 and _, at most 64."
-    spelt = spell(place)
-    if detail["type"] == "missing":
-        return f"{spelt} is required."
-    if detail["type"] == "extra_forbidden":
-        return f"{spelt} is not known."
-    said = detail["msg"].removeprefix("Value error, ").removesuffix(".")
-    return f"{spelt}: {said}." if spelt else f"{said[:1].upper()}{said[1:]}."
-
-
-def spell(place: Sequence[str | int]) -> str:
-    """A place in a value as `cases[0].name`; the tags of forms, such as <comparison>, are left out."""
-    text = ""
-    for part in place:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif not part.startswith("<"):
-            text += f".{part[:100]}" if text else part[:100]
-    return text
+    return sentence(place, detail)

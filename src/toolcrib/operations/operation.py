@@ -19,6 +19,7 @@ from typing_extensions import is_typeddict
 from toolcrib.errors import UsageError
 from toolcrib.operations.command import Command
 from toolcrib.schema.json_values import to_json
+from toolcrib.schema.mistakes import first_mistake
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -132,9 +133,8 @@ class Operation(Generic[P, R]):
         try:
             return self.params.model_validate({} if values is None else values)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "params"
-            raise UsageError(f"{where}: {first['msg']}.") from None
+            message, hint = first_mistake(error, self.params.model_json_schema())
+            raise UsageError(message, hint=hint) from None
 
     async def run(self, host: Any, params: BaseModel, invocation: Invocation[Any]) -> Any:
         """Run the function with validated parameters; its result and its events become JSON values."""

@@ -58,21 +58,38 @@ def test_full_enum_names_are_accepted() -> None:
     ("value", "problem"),
     [
         ({"display_name": "x", "actions": []}, "at least one action"),
-        ({"actions": [PRESS]}, "macro needs display_name"),
-        ({"display_name": "x", "actions": [{}]}, r"macro.actions\[0\] needs exactly one of"),
+        ({"actions": [PRESS]}, "macro.display_name is required"),
+        ({"display_name": "x", "actions": [{}]}, r"macro.actions\[0\]: needs exactly one of"),
         ({"display_name": "x", "actions": [{**PRESS, "wait": {}}]}, "it has 2 of them"),
-        ({"display_name": "x", "actions": [{"wait": {"duration": "1"}}]}, "duration must be a number"),
-        ({"display_name": "x", "actions": [{"wait": {"length": 1}}]}, "has no field 'length'"),
+        (
+            {"display_name": "x", "actions": [{"wait": {"duration": "1"}}]},
+            r"macro.actions\[0\].wait.duration: Input should be a valid number",
+        ),
+        (
+            {"display_name": "x", "actions": [{"wait": {"length": 1}}]},
+            r"macro.actions\[0\].wait.length is not known",
+        ),
         ({"display_name": "x", "actions": [{"input": {}}]}, "exactly one kind of input"),
         ({"display_name": "x", "actions": [{"input": {"click": {}}}]}, "action 0.click.position"),
         ({"display_name": "x", "actions": [PRESS] * 1001}, "at most 1000 actions"),
         ({"display_name": "x", "actions": [{"input": {"type_text": {"text": "a" * 40_001}}}]}, "40000"),
-        ([], "macro must be an object"),
+        ({"display_name": "x", "actions": [PRESS], "tags": ["a"] * 2001}, "more than 2000 items"),
+        ([], "macro: Input should be an object"),
     ],
 )
 def test_a_wrong_macro_is_refused_with_the_place(value: Any, problem: str) -> None:
     with pytest.raises(ToolFailure, match=problem):
         read_macro(value)
+
+
+def test_a_misspelt_name_or_word_gets_a_suggestion() -> None:
+    with pytest.raises(ToolFailure, match=r"macro\.displayname is not known") as unknown:
+        read_macro({"displayname": "x", "actions": [PRESS]})
+    with pytest.raises(ToolFailure, match=r"macro.parameters\[0\].type") as word:
+        macro(parameters=[{"key": "n", "type": "integr"}])
+
+    assert unknown.value.hint == "Did you mean display_name?"
+    assert word.value.hint == "Did you mean integer?"
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -214,7 +214,9 @@ async def test_observations_expire_are_limited_and_end_with_the_server(
     await full.data("cancel_observation", name=first["name"])
     wrong = {"parent": "-", "observation": {"type": "tree_changes"}}
     assert "needs an application" in await full.refused("create_observation", **wrong)
-    assert "is one of" in await full.refused("create_observation", parent="-", observation={"type": "x"})
+    unknown = await full.refused("create_observation", parent="-", observation={"type": "tree_change"})
+    assert "observation.type: Input should be 'element_changes'" in unknown
+    assert "Did you mean tree_changes" in unknown
     assert "no observation" in await full.refused("get_observation", name="applications/-/observations/x")
     before = {task for task in asyncio.all_tasks() if task.get_name().startswith("applications/")}
     full.server.close()

@@ -7,16 +7,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import SchemaValidator, ValidationError, to_json
 
 from toolcrib.bundled.desktop.input_actions import InputAction, kind_of
-from toolcrib.bundled.desktop.records import OneOf, read_record, write_record
+from toolcrib.bundled.desktop.records import (
+    RULES,
+    Before,
+    OneOf,
+    as_text,
+    enum_word,
+    read_record,
+    whole,
+    write_record,
+)
+from toolcrib.schema.mistakes import first_mistake
+from toolcrib.schema.value_types import Schema
 from toolcrib.serverkit.arguments import plain
 from toolcrib.serverkit.context import ToolFailure
 
 MAX_ACTIONS = 1_000
 MAX_DEPTH = 16
-ParameterKind = Annotated[Literal["string", "integer", "boolean", "selector", "path"], "PARAMETER_TYPE_"]
+MAX_INPUT = 40_000
+"""Characters of an input action, as JSON."""
+ParameterKind = Annotated[
+    Literal["string", "integer", "boolean", "selector", "path"], enum_word("PARAMETER_TYPE_", "string")
+]
 
 
 @dataclass(frozen=True)
@@ -44,7 +59,7 @@ class VariableCondition:
 @dataclass(frozen=True)
 class CompoundCondition:
     conditions: tuple[MacroCondition, ...]
-    operator: Annotated[Literal["and", "or", "not"], "OPERATOR_"] = "and"
+    operator: Annotated[Literal["and", "or", "not"], enum_word("OPERATOR_", "and")] = "and"
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,7 @@ class ForEachLoop(OneOf):
 class LoopAction(OneOf):
     ONE_OF: ClassVar[tuple[str, ...]] = ("count", "while_condition", "foreach")
     actions: tuple[MacroAction, ...]
-    count: int | None = None
+    count: Annotated[int, Before(whole)] | None = None
     while_condition: MacroCondition | None = None
     foreach: ForEachLoop | None = None
 
@@ -108,7 +123,7 @@ class AssignAction(OneOf):
 @dataclass(frozen=True)
 class MethodCall:
     method: str
-    args: Mapping[str, str] = field(default_factory=dict)
+    args: Mapping[str, Annotated[str, Before(as_text)]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,6 +157,7 @@ class MacroParameter:
 
 @dataclass(frozen=True)
 class Macro:
+    __pydantic_config__: ClassVar[dict[str, Any]] = RULES
     display_name: str
     actions: tuple[MacroAction, ...]
     name: str = ""
@@ -186,20 +202,21 @@ def check_macro(macro: Macro) -> None:
 
 def _check_input(action: dict[str, Any], path: str) -> None:
     kind_of(action)
+    if len(to_json(action).decode()) > MAX_INPUT:
+        raise ToolFailure(f"{path} has more than {MAX_INPUT} characters.")
+    validator, schema = _validator()
     try:
-        _validator().validate_python(action)
+        validator.validate_python(action)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ToolFailure(f"{path}.{place}: {first['msg']}.") from None
+        raise ToolFailure(*first_mistake(error, schema, path)) from None
 
 
 @functools.cache
-def _validator() -> SchemaValidator:
+def _validator() -> tuple[SchemaValidator, Schema]:
     described = plain(InputAction)
     if described is None:
         raise TypeError("InputAction has a field without a JSON type")
-    return SchemaValidator(cast("Any", described.core))
+    return SchemaValidator(cast("Any", described.core)), described.schema
 
 
 def flatten(actions: tuple[MacroAction, ...], depth: int = 1) -> Iterator[tuple[MacroAction, int]]:

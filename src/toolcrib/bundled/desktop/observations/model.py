@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from toolcrib.bundled.desktop.backend import Element
+from toolcrib.bundled.desktop.records import RULES, enum_word
 
 ObservationKind = Annotated[
     Literal["element_changes", "window_changes", "application_changes", "attribute_changes", "tree_changes"],
-    "OBSERVATION_TYPE_",
+    enum_word("OBSERVATION_TYPE_"),
 ]
 ObservationStateWord = Literal["pending", "active", "completed", "cancelled", "failed"]
 ChangeWord = Literal[
@@ -28,6 +29,7 @@ class ObservationFilter:
 
 @dataclass(frozen=True)
 class ObservationRequest:
+    __pydantic_config__: ClassVar[dict[str, Any]] = RULES
     type: ObservationKind
     filter: ObservationFilter = field(default_factory=ObservationFilter)
     activate: bool = False

@@ -17,8 +17,9 @@ from toolcrib.features.workflows.graph.visibility import Visibility
 from toolcrib.graph.compiled import CompiledGraph, Reading, compiled, read
 from toolcrib.graph.drafts import DraftNode
 from toolcrib.graph.node_settings import NodeSettings, fixed_fields
-from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow, spell
+from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow
 from toolcrib.graph.references import BadReference, Path, Reference, parse, references_in
+from toolcrib.schema.mistakes import spell
 from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.schema.value_types import (
     UNKNOWN,
