@@ -75,8 +75,10 @@ async def test_the_result_and_the_events_of_an_operation_are_json() -> None:
 async def test_a_result_without_dataclasses_is_not_copied() -> None:
     value = {"content": [{"type": "text"}]}
 
-    assert await pass_on.function(None, value) is value
-    assert pass_on.result_json(value) is value
+    params = pass_on.read({"value": value})
+    result = await pass_on.run(None, params, Invocation())
+
+    assert result is params.value
 
 
 def test_the_schema_describes_what_is_written() -> None:
