@@ -1,7 +1,7 @@
 # Works with GNU make 3.81 (macOS) and later. `make` alone lists the targets.
 
 BIN := .venv/bin
-# How many tests run at once: some wait more than they work, so more than the smallest machine has cores. Acceptance waits more.
+# How many tests run at once: some wait more than they work, so more than the smallest machine has cores.
 JOBS := 3
 PARALLEL = -n $(JOBS) --dist worksteal --max-worker-restart 0
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
@@ -25,7 +25,6 @@ test: dev ## Checks and every test that needs only Python (ARGS=--changed or ARG
 	@$(MAKE) --no-print-directory -j 3 lint types suite
 
 # Those marked `quiet` come last, one at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
-acceptance: JOBS := 4
 acceptance: dev needs page ## Every other test: the page, the desktop, databases, real packages, servers and clients (after make test)
 	@$(BIN)/python scripts/lint_page.py
 	@failed=0; run() { $(BIN)/python -m pytest "$$@" $(ARGS) || [ $$? -eq 5 ] || failed=1; }; \

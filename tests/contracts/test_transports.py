@@ -12,7 +12,6 @@ import pytest
 
 from toolcrib import plugins
 from toolcrib.config.sections import InvalidValue, Section
-from toolcrib.features.clients.transfer.dialect import EXPRESSIBLE
 from toolcrib.servers.transport import (
     TRANSPORTS,
     Traits,
@@ -85,7 +84,6 @@ def test_what_is_known_of_our_own_types() -> None:
     assert {name for name in NAMES if traits_of(name).installable} >= {"npm", "python", "custom"}
     assert {"http", "sse"} <= set(remote_types())
     assert probed_types()[:2] == ("http", "sse")
-    assert set(EXPRESSIBLE) <= set(NAMES)
 
 
 @pytest.mark.parametrize("kind", [None, "", "no-such-type", "__init__", "../stdio"])

@@ -97,6 +97,7 @@ def furnish(crib: Crib) -> None:
 
 
 @pytest.mark.acceptance
+@pytest.mark.timeout(900)  # every dialog, one after the other
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_focus_goes_in_and_comes_back(browser: Browser, told: Story, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")

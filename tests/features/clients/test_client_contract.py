@@ -7,6 +7,11 @@ import pytest
 from toolcrib import plugins
 from toolcrib.features.clients.files.client import CLIENTS, McpClient
 from toolcrib.features.clients.transfer.dialect import EXPRESSIBLE
+from toolcrib.servers.transport import TRANSPORTS
+
+
+def test_what_files_of_clients_express_are_types_of_transports() -> None:
+    assert set(EXPRESSIBLE) <= set(plugins.names(TRANSPORTS))
 
 
 @pytest.mark.parametrize("name", plugins.names(CLIENTS))

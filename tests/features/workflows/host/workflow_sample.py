@@ -14,7 +14,7 @@ from toolcrib.host import Host
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
 
-DEADLINE = 60.0
+DEADLINE = 120.0
 Workflow = dict[str, Any]
 
 
