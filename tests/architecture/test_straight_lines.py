@@ -164,7 +164,7 @@ async def test_a_workflow_of_one_step(crib: Crib) -> None:
             run = await perform(host, "workflow_run", params, Invocation())
             assert run["state"] == "finished"
 
-        await check(line, 382, 101)
+        await check(line, 384, 101)
 
 
 PROGRAM = """

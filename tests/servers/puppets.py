@@ -18,7 +18,7 @@ from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
 PROGRAMS = Path(__file__).parent / "programs"
-DEADLINE = 60.0
+DEADLINE = 180.0
 SERVER_INFO = {"name": "puppet", "version": "1.2"}
 TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
 

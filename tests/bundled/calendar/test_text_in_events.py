@@ -52,6 +52,10 @@ def test_a_stored_event_has_exactly_the_texts_and_people_that_were_shown(
         title=title, start=START, end=END, location=place, description=text, attendees=people, reminders=(5,)
     )
 
+    if line(name).endswith("\\"):  # readers take it for the beginning of an escape: refused, not changed
+        with pytest.raises(ToolFailure, match="not stored"):
+            ics.as_data(ics.new_calendar(new, "ann@example.org", notify=True))
+        return
     data = ics.as_data(ics.new_calendar(new, "ann@example.org", notify=True))
 
     (event,) = Calendar.from_ical(data).walk("VEVENT")

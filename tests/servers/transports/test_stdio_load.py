@@ -86,7 +86,7 @@ async def test_a_large_line_is_read_beside_the_loop_and_nothing_overtakes_it():
         nonlocal turns
         while True:
             turns += 1
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)  # without a pause, this loop would starve the thread that reads
 
     async with linked(spec) as (link, ear):
         await ear.message(1)
