@@ -40,7 +40,7 @@ class ChatWords:
         self._questions = questions
 
     async def told(self, chat: str, event: Mapping[str, Any]) -> Json:
-        """The event as it is told."""
+        """The event as pages receive it."""
         kind = event["event"]
         if kind == "offered":
             tools = [self.offered(tool["name"], tool["why"]) for tool in event["tools"]]

@@ -152,7 +152,7 @@ async def _run_osa(
 
 
 def _check_system(desktop: Desktop, language: Language) -> None:
-    """Programs are told that a method does not exist here, before anything else."""
+    """Answer first that a method does not exist here, before anything else is checked."""
     if not desktop.for_model and language != "shell" and sys.platform != "darwin":
         raise NotSupported(f"{language} exists on macOS only.")
 
