@@ -19,6 +19,7 @@ from tests.web.raw import request
 from tests.web.running import Crib
 
 
+@pytest.mark.acceptance  # the page has to be built
 def test_host_gateway_and_page_share_one_port(crib: Crib) -> None:
     opening = {
         "jsonrpc": "2.0",
