@@ -7,7 +7,7 @@ PARALLEL = -n $(JOBS) --dist worksteal --max-worker-restart 0
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test acceptance check lint types suite layers page generated format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers page generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -21,8 +21,8 @@ page: setup ## Build the page again where its sources are newer (as setup does)
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
-test: dev ## Checks and every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)
-	@$(MAKE) --no-print-directory -j 3 lint types suite
+test: lint ## Every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)
+	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 # Those marked `quiet` come last, one at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
 acceptance: dev needs page ## Every other test: the page, the desktop, databases, real packages, servers and clients (after make test)
@@ -75,9 +75,6 @@ lint: dev
 
 types: dev
 	@$(BIN)/mypy
-
-suite: dev
-	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows
 	@$(BIN)/python -m toolcrib.operations.generate

@@ -74,6 +74,7 @@ async def test_a_command_with_very_many_files_asks(command: str, tmp_path: Path)
     assert "too many files" in person.questions[0].reasons[0]
 
 
+@pytest.mark.acceptance
 async def test_patterns_that_match_very_many_files_together_ask(tmp_path: Path) -> None:
     for number in range(600):
         (tmp_path / f"f{number}.txt").touch()

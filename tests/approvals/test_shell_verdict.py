@@ -163,6 +163,7 @@ def test_letters_that_a_shell_does_not_take_for_letters_are_left_to_a_person(com
     assert judge(command).kind == "unknown"
 
 
+@pytest.mark.acceptance
 def test_no_character_ends_the_process() -> None:
     """In a process of its own: what it is about would take this one down."""
     program = (

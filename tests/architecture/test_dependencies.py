@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import grimp
+
 ROOT = Path(__file__).parents[2]
 NAME = re.compile(r"[A-Za-z0-9._-]+")
-
-
-def imported() -> Iterator[tuple[str, Path]]:
-    """The top-level name of every absolute import, with the file it is in."""
-    for file in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from ((alias.name.partition(".")[0], file) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                yield node.module.partition(".")[0], file
 
 
 def normal(name: str) -> str:
@@ -35,9 +25,14 @@ def declared() -> set[str]:
     return {normal(NAME.match(one)[0]) for group in groups for one in group}  # type: ignore[index]
 
 
-def third_party() -> dict[str, Path]:
+def third_party() -> dict[str, str]:
+    """The top-level name of every import, also a late one, with a module that imports it."""
+    graph = grimp.build_graph("toolcrib", include_external_packages=True, cache_dir=None)
     ours = {*sys.stdlib_module_names, "toolcrib"}
-    return {name: file for name, file in imported() if name not in ours}
+    others = {module for module in graph.modules if module.partition(".")[0] not in ours}
+    return {
+        module.partition(".")[0]: min(graph.find_modules_that_directly_import(module)) for module in others
+    }
 
 
 def test_every_third_party_import_is_declared() -> None:
@@ -45,8 +40,8 @@ def test_every_third_party_import_is_declared() -> None:
     allowed = declared()
 
     missing = {
-        name: str(file.relative_to(ROOT))
-        for name, file in third_party().items()
+        name: module
+        for name, module in third_party().items()
         if not {normal(one) for one in distributions.get(name, [name])} & allowed
     }
 

@@ -52,7 +52,7 @@ def texts() -> Iterator[tuple[str, str]]:
         root = ROOT / place
         for file in [root] if root.is_file() else sorted(root.rglob("*")):
             if file.suffix in ENDINGS and not {"static", "node_modules"} & set(file.parts):
-                yield str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
+                yield str(file.relative_to(ROOT)), file.read_text(encoding="utf-8").lower()
 
 
 def test_no_retired_term_is_used() -> None:
@@ -60,7 +60,8 @@ def test_no_retired_term_is_used() -> None:
         f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[0]!r}: write {instead!r}"
         for name, text in texts()
         for term, instead in RETIRED.items()
-        for found in re.finditer(term, text, re.IGNORECASE)
+        if re.search(term.removeprefix(r"\b"), text)  # much faster than the search below, and rarely true
+        for found in re.finditer(term, text)
     ]
 
     assert not used, "\n".join(used)

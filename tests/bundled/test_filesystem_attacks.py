@@ -163,12 +163,14 @@ async def raced(world: Any, tool: str, **arguments: Any) -> tuple[int, int]:
     return good, refused
 
 
+@pytest.mark.acceptance
 async def test_a10_a_folder_swapped_while_reading_leaks_nothing(world: Any) -> None:
     with swapping(world.allowed):
         await raced(world, "read_file", path="d/f")
         await raced(world, "list_directory", path="d/../d")
 
 
+@pytest.mark.acceptance
 async def test_a11_a_folder_swapped_while_writing_lets_nothing_out(world: Any) -> None:
     with swapping(world.allowed):
         written, _ = await raced(world, "write_file", path="d/w{}", content="x")
@@ -178,6 +180,7 @@ async def test_a11_a_folder_swapped_while_writing_lets_nothing_out(world: Any) -
     assert len(tree(world.allowed / "real")) == 1 + written + made
 
 
+@pytest.mark.acceptance
 async def test_a11_a_folder_swapped_while_moving_lets_nothing_out(world: Any) -> None:
     for number in range(1, MOST_ATTEMPTS // 10):
         (world.allowed / f"v{number}").touch()

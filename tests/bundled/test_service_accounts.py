@@ -29,6 +29,7 @@ def run(*words: str, given: str = "", code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.acceptance
 def test_a_discord_account_works_from_adding_to_removing(tmp_path: Path) -> None:
     with served(Discord()) as discord:
         assert isinstance(discord, Discord)
@@ -45,6 +46,7 @@ def test_a_discord_account_works_from_adding_to_removing(tmp_path: Path) -> None
     assert not any(DISCORD_TOKEN.encode() in content for content in stored)
 
 
+@pytest.mark.acceptance
 def test_a_canvas_account_works_from_adding_to_testing() -> None:
     with served(Canvas()) as canvas:
         words = ("--url", canvas.address, "--token-stdin")

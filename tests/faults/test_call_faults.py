@@ -249,6 +249,7 @@ async def test_a_server_that_is_always_busy_and_answers_nothing_is_marked_and_no
 
 
 @pytest.mark.parametrize("kind", ["small", "junk", "changes", "sampling", "answers"])
+@pytest.mark.acceptance
 async def test_a_server_that_floods_is_read_slowly_and_its_neighbours_are_not_delayed(
     crib, until, monkeypatch, kind
 ):
@@ -276,6 +277,7 @@ async def test_a_storm_of_list_changes_costs_few_fetches(crib, until):
         assert (await host.call("stormy__echo", {"text": "calm"}))["content"][0]["text"] == "calm"
 
 
+@pytest.mark.acceptance
 async def test_the_event_loop_stays_responsive_while_servers_misbehave(crib):
     for fault in ("rubbish", "stderr-flood", "storm", "exit", "hang", "banner"):
         crib.server(fault, fault, restart=QUICKLY, timeouts={"start": 2})

@@ -120,6 +120,7 @@ def test_19_what_a_killed_watchdog_left_is_swept_at_the_next_start(crib):
     process.wait()
 
 
+@pytest.mark.acceptance
 def test_20_twenty_servers_end_in_parallel_when_the_host_is_asked_to(crib):
     for number in range(5):
         crib.server(f"plain{number}")

@@ -209,6 +209,7 @@ def flooding(way: str, kind: str) -> Iterator[dict[str, Any]]:
         ("sse", "sampling"),
     ],
 )
+@pytest.mark.acceptance
 async def test_a_remote_server_that_floods_is_read_slowly(crib, until, monkeypatch, way, kind):
     flow = Flow(monkeypatch)
     with flooding(way, kind) as entry:

@@ -25,6 +25,7 @@ def no_collector():
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.acceptance
 async def test_an_answered_call_is_gone_at_once(serve, crib, patient, no_collector, era):
     crib.server("plain")
     async with serve() as (_, url), _client() as client:
@@ -38,6 +39,7 @@ async def test_an_answered_call_is_gone_at_once(serve, crib, patient, no_collect
         assert _count(RelayedCall) < CALLS / 2
 
 
+@pytest.mark.acceptance
 async def test_a_request_whose_client_hung_up_at_once_is_gone_too(serve, crib, patient):
     crib.server("plain")
     async with serve() as (_, url), _client() as client:

@@ -90,6 +90,7 @@ async def test_a_line_beyond_the_limit_is_dropped_and_the_next_is_answered(works
     assert text_of(await client.call("echo", {"text": "x"}, **MODERN)) == "x"
 
 
+@pytest.mark.acceptance
 async def test_a_message_of_many_megabytes_passes(workspace_tools: Any) -> None:
     client = await workspace_tools()
     text = "ä" * 8_000_000

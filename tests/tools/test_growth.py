@@ -7,6 +7,8 @@ import gc
 import tracemalloc
 from pathlib import Path
 
+import pytest
+
 from tests.tools.workshop import Workshop
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.database import open_database
@@ -22,6 +24,7 @@ def _open_descriptors() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
+@pytest.mark.acceptance
 async def test_ten_thousand_calls_leave_no_growth(workshop: Workshop, tmp_path: Path) -> None:
     @workshop.bench.tool()
     async def add(a: float, b: float) -> float:

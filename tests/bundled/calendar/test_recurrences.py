@@ -40,11 +40,13 @@ def by_ical(data: str) -> Pairs:
     return sorted((compared(each.dtstart), compared(each.end)) for each in found)
 
 
+@pytest.mark.acceptance
 def test_occurrences_are_those_of_recurring_ical_events() -> None:
     for event in EVENTS:
         assert ours(event.data) == by_recurring_ical_events(event.data) != [], (event.uid, event.rule)
 
 
+@pytest.mark.acceptance
 def test_occurrences_are_those_of_ical() -> None:
     """It knows neither RDATE nor BYYEARDAY, and ignores a RECURRENCE-ID in UTC; the rest must agree."""
     unknown = ("RDATE", "BYYEARDAY", "RECURRENCE-ID:2")

@@ -33,6 +33,7 @@ async def test_200_000_nested_elements_end_with_a_clear_error(web: Any, website:
     assert "# Good" in (await web.read(website.put("/good", GOOD)))["text"]
 
 
+@pytest.mark.acceptance
 async def test_50_megabytes_in_one_line_end_with_a_clear_error(open_web: Any, website: Website) -> None:
     url = website.put("/line", b"<html><body><p>" + b"x" * 50_000_000)
     async with open_web("--max-bytes", "60000000") as web:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.features.workflows.host.workflow_sample import add, chain
 
 DEADLINE = 120.0
@@ -32,6 +34,7 @@ def toolcrib(home: Path, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.acceptance
 def test_a_killed_run_is_resumed_without_repeating_a_step(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "order.json"
     nodes = {

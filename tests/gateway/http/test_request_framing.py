@@ -38,6 +38,7 @@ def run_seed(seed: int) -> int:
     return accepted
 
 
+@pytest.mark.acceptance
 async def test_no_random_stream_is_read_more_leniently_than_by_h11_and_llhttp() -> None:
     assert run_seed(2026) > STREAMS // 2  # the generator makes enough valid requests
 

@@ -79,6 +79,7 @@ async def test_a_source_distribution_is_not_built_unless_allowed_by_name(
     assert not mark.exists()
 
 
+@pytest.mark.acceptance
 async def test_an_allowed_build_is_named_in_the_plan(
     installations: Installations, tell: Tell, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:

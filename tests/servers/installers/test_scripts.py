@@ -135,6 +135,7 @@ async def test_a_folder_with_a_script_of_node_is_a_server(
     assert (await tell("mine", plan.entry))["version"] == "3.2.1"
 
 
+@pytest.mark.acceptance
 async def test_an_npm_folder_without_a_program_or_a_name_is_run_by_its_main_file(
     installations: Installations, tell: Tell, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_the_program_imports_next_to_nothing():
 
 
 @pytest.mark.parametrize("variables", [0, 20_000], ids=["few variables", "many variables"])
+@pytest.mark.acceptance
 async def test_a_process_that_is_just_starting_a_program_does_not_escape(token: str, variables: int):
     """Between two programs its variables read as empty; with many of them, for some milliseconds."""
     chain = "exec sh -c 'exec bash -c \"exec sleep 300\"'"

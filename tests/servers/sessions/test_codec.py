@@ -304,6 +304,7 @@ def test_a_large_message_is_read_as_a_small_one_is(value: Any, window: int):
 @pytest.mark.parametrize(
     "text", ["x", "é", "あ", "😀", "\n", '"', "\\", "\ud83d", 'a\\"b', "plain text, then\n"]
 )
+@pytest.mark.acceptance
 def test_a_long_string_is_read_whole(text: str):
     reply = {"jsonrpc": "2.0", "id": 1, "result": {"text": text * 700_000}}
     assert decode_large(json.dumps(reply).encode()) == [reply]
@@ -318,6 +319,7 @@ def _rows(row: str, count: int) -> bytes:
 @pytest.mark.parametrize(
     "row", ["1", "[]", '"a, b"', '{"a":1,"b":"x"}', '{"a":{"b":[1,{"c":"},{"}]},"d":[]}']
 )
+@pytest.mark.acceptance
 def test_a_large_list_is_read_whole(row: str):
     line = _rows(row, 100_000)
     assert is_large(line)

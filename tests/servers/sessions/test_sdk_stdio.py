@@ -22,7 +22,7 @@ from toolcrib.servers.sessions.session import Session, connect
 from toolcrib.servers.transport import LinkContext
 from toolcrib.servers.transports import stdio
 
-pytestmark = pytest.mark.usefixtures("tidy")
+pytestmark = [pytest.mark.usefixtures("tidy"), pytest.mark.acceptance]
 ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
 SLOWLY = 60.0
 CHANGED = "notifications/tools/list_changed"

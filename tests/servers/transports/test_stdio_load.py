@@ -62,6 +62,7 @@ async def test_stderr_reaches_the_log_to_the_last_word(tmp_path: Path):
 
 
 @pytest.mark.parametrize("megabytes", [5, 50])
+@pytest.mark.acceptance
 async def test_a_large_line_arrives_whole(megabytes: int):
     async with linked(misbehaving("big", megabytes)) as (link, ear):
         await link.send(NOTE)

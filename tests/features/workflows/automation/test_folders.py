@@ -167,6 +167,7 @@ async def test_a_folder_that_is_missing_pauses_with_the_reason_and_goes_on(
 
 
 @pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.acceptance)])
+@pytest.mark.acceptance
 async def test_thousands_of_files_start_one_run_each_also_over_restarts(
     automation: Automation, folder: Path, count: int
 ) -> None:

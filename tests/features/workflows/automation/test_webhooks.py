@@ -265,6 +265,7 @@ async def test_a_request_that_is_sent_again_starts_nothing_new(automation: Autom
     assert automation.runs.calls == 1
 
 
+@pytest.mark.acceptance
 async def test_a_thousand_requests_at_once_start_each_run_once(automation: Automation) -> None:
     ship = await hook(automation, rate=100_000)
 

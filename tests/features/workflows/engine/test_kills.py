@@ -34,6 +34,7 @@ def new_schema(server: PostgresProcess, name: str) -> str:
     return server.url(schema=name)
 
 
+@pytest.mark.acceptance
 def test_runs_on_sqlite_survive_kills_at_random_moments(tmp_path: Path) -> None:
     found = kill(tmp_path, "--kills", "5", "--runs", "2", "--nodes", "12", "--longest", "2.5", "--seed", "7")
 

@@ -49,6 +49,7 @@ def copy(connection: sa.Connection, source: str, name: str, **changed: Any) -> N
             connection.execute(table.insert(), [{**new, key.name: f"{name}-{at:04}"} for at in range(COPIES)])
 
 
+@pytest.mark.acceptance
 async def test_runs_of_every_state_are_listed_among_thousands_that_are_queued_and_over(bench: Bench) -> None:
     engine = bench.engine
     ask = {"type": "AskUser", "settings": {"message": "Well?"}}

@@ -18,6 +18,7 @@ def test_there_are_two_hundred_different_requests() -> None:
     assert len({case.text for case in cases()}) == 200
 
 
+@pytest.mark.acceptance
 async def test_every_request_leads_to_a_plan_that_means_it_or_to_a_clear_refusal() -> None:
     """Each request with one kind of failure, so that all kinds occur."""
     failures = list(FAILURES)
