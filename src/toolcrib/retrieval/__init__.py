@@ -12,8 +12,8 @@ from toolcrib.retrieval.embedder import Embedder, EmbedderChoice, open_embedder
 from toolcrib.retrieval.embedding_service import EmbeddingService
 from toolcrib.retrieval.finder import Finder
 from toolcrib.retrieval.index import Index, follow
-from toolcrib.retrieval.selection import Pick, Reason, Selection
-from toolcrib.schema.tools import Tool
+from toolcrib.retrieval.selection import Pick, Selection
+from toolcrib.schema.tools import Reason, Tool
 
 __all__ = [
     "Embedder",

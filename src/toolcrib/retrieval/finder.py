@@ -25,10 +25,10 @@ from toolcrib.retrieval.evidence import (
 )
 from toolcrib.retrieval.index import CONTEXT_SHARE, Index, follow
 from toolcrib.retrieval.query import Query, read_query
-from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
+from toolcrib.retrieval.selection import Pick, Selection, assemble
 from toolcrib.retrieval.vector_cache import key_of
 from toolcrib.retrieval.vectors import Vectors
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Reason, Tool
 
 LONGEST_SENTENCE = 200
 """Characters of the description; longer ones gain nothing."""

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Protocol
 from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.documents import field_counts, saturated, term_weights
 from toolcrib.retrieval.query import Query, read_query
-from toolcrib.retrieval.selection import Pick, Reason, Selection, assemble
+from toolcrib.retrieval.selection import Pick, Selection, assemble
 from toolcrib.retrieval.word_cache import Block, WordCache, key_of
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Reason, Tool
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,26 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.schema.tools import Tool
+from toolcrib.schema.tools import Reason, Tool
 
 Kind = Literal["always on", "match", "just used"]
 """Why a tool was selected."""
 
 
 MOST_RECENT = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reason:
-    """A part of a tool that matches a question."""
-
-    field: str
-    """name, server, description, parameters, parameter descriptions; `exact name` for a full name, `meaning`
-    for similarity beyond words."""
-    terms: tuple[str, ...]
-    """Words of the question, as written."""
-    score: float
-    """Its share of the tool's score."""
 
 
 @dataclass(frozen=True, kw_only=True)

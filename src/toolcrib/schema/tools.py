@@ -166,3 +166,16 @@ class CallRecord(NamedTuple):
     session: str | None = None
     call_id: str = ""
     extra: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """A part of a tool that matches a question."""
+
+    field: str
+    """name, server, description, parameters, parameter descriptions; `exact name` for a full name, `meaning`
+    for similarity beyond words."""
+    terms: tuple[str, ...]
+    """Words of the question, as written."""
+    score: float
+    """Its share of the tool's score."""

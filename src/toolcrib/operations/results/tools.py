@@ -14,11 +14,10 @@ from toolcrib.host import Host
 from toolcrib.operations.lookup import UP
 from toolcrib.operations.results.calls import CallProgress, CallResult
 from toolcrib.operations.results.policy import Effect
-from toolcrib.retrieval.selection import Reason
 from toolcrib.schema.approvals import Judgement
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState
-from toolcrib.schema.tools import Principal, Tool
+from toolcrib.schema.tools import Principal, Reason, Tool
 
 Origin = Literal["native", "inline", "mcp"]
 
