@@ -14,6 +14,11 @@ export class ApiError extends Error {
   get unreachable(): boolean {
     return this.status === 0;
   }
+
+  /** What was asked for belongs to a feature that is not installed. */
+  get featureMissing(): boolean {
+    return this.kind === "feature_missing";
+  }
 }
 
 export function unreachable(): ApiError {

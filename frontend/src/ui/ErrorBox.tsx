@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 
 import { ApiError } from "../api/errors";
 
-/** An error at the place where it belongs: what happened, what to do, and a way to try again. */
+/** An error at the place where it belongs: what happened, what to do, and a way to try again if that can help. */
 export function ErrorBox({ error, again, children }: { error: unknown; again?: () => void; children?: ReactNode }) {
+  const retry = error instanceof ApiError && error.featureMissing ? undefined : again;
   const message = error instanceof Error ? error.message : String(error);
   const hint = error instanceof ApiError ? error.hint : "";
   return (
@@ -11,9 +12,9 @@ export function ErrorBox({ error, again, children }: { error: unknown; again?: (
       <p>
         <b>{message}</b> {hint}
       </p>
-      <div className={again || children ? "row space-above-8" : "row"}>
-        {again && (
-          <button type="button" className="btn small" onClick={again}>
+      <div className={retry || children ? "row space-above-8" : "row"}>
+        {retry && (
+          <button type="button" className="btn small" onClick={retry}>
             Try again
           </button>
         )}

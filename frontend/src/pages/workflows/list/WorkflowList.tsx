@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import { ApiError } from "../../../api/errors";
 import { useOperation } from "../../../api/hooks";
 import type { WorkflowReview } from "../../../api/types";
 import { navigate, setSearch, useSearch } from "../../../app/router";
@@ -32,6 +33,7 @@ export function WorkflowList() {
   const next = useNextStarts();
   const [begin, setBegin] = useBegin();
   const [words, setWords] = useState("");
+  const missing = error instanceof ApiError && error.featureMissing;
   const rows = rowsOf(data ?? [], runs?.runs ?? [], next, words);
   const waiting = (runs?.runs ?? []).filter((run) => run.state === "waiting").length;
   const importing = () =>
@@ -53,19 +55,23 @@ export function WorkflowList() {
           <h1>{LIST.title}</h1>
           <p>{data && data.length > 0 ? LIST.summary(data.length, waiting) : ""}</p>
         </div>
-        <button type="button" className="btn hide-narrow" onClick={importing}>
-          {LIST.import}
-        </button>
-        <button type="button" className="btn hide-narrow" onClick={() => setBegin({ what: "templates" })}>
-          {LIST.templates}
-        </button>
-        <button type="button" className="btn hide-narrow" onClick={() => setBegin({ what: "plan" })}>
-          {LIST.plan}
-        </button>
-        <button type="button" className="btn primary" onClick={() => setBegin({ what: "blank" })}>
-          <Icon name="plus" small />
-          {LIST.create}
-        </button>
+        {!missing && (
+          <>
+            <button type="button" className="btn hide-narrow" onClick={importing}>
+              {LIST.import}
+            </button>
+            <button type="button" className="btn hide-narrow" onClick={() => setBegin({ what: "templates" })}>
+              {LIST.templates}
+            </button>
+            <button type="button" className="btn hide-narrow" onClick={() => setBegin({ what: "plan" })}>
+              {LIST.plan}
+            </button>
+            <button type="button" className="btn primary" onClick={() => setBegin({ what: "blank" })}>
+              <Icon name="plus" small />
+              {LIST.create}
+            </button>
+          </>
+        )}
       </div>
       {error && <ErrorBox error={error} again={() => void refetch()} />}
       {!data && !error && <Loading />}
