@@ -8,10 +8,13 @@ import shutil
 import subprocess
 import sysconfig
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.web.browsing import browsing
 from toolcrib import plugins
 from toolcrib.feature import FEATURES
 from toolcrib.operations.index import FEATURE_COMMANDS, SUBJECTS
@@ -28,6 +31,8 @@ for module in pkgutil.walk_packages(toolcrib.__path__, "toolcrib."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """
+PAGES = {"workflows": ["Workflows"], "accounts": ["Settings"], "clients": ["Connect"], "backup": []}
+"""Where each feature appears on the page; backup has commands only."""
 LAYERS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 ASK = """
 import json, sys
@@ -64,16 +69,36 @@ class Copy:
         script.write_text(f"#!{self.python}\nfrom toolcrib.cli import main\nmain()\n")
         script.chmod(0o755)
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    @property
+    def environment(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "TOOLCRIB"))}
+        return {**kept, "TOOLCRIB_HOME": str(self.folder / "home"), "TOOLCRIB_KEYRING": "off"}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [self.python, *words],
             cwd=self.folder,
-            env={**kept, "TOOLCRIB_HOME": str(self.folder / "home"), "TOOLCRIB_KEYRING": "off"},
+            env=self.environment,
             capture_output=True,
             text=True,
             timeout=1200,
         )
+
+    @contextmanager
+    def page(self) -> Iterator[str]:
+        """Run the host; yields the address that signs in."""
+        with subprocess.Popen(
+            [self.python, "-m", "toolcrib", "up", "--no-browser", "--json", "--port", "0"],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as host:
+            assert host.stdout
+            try:
+                yield json.loads(host.stdout.readline())["url"]
+            finally:
+                host.terminate()
 
     def check(self, *words: str) -> str:
         done = self.run(*words)
@@ -111,6 +136,16 @@ def test_commands_say_that_it_is_not_installed(copy: Copy, feature: str) -> None
 
         assert done.returncode == 3, done.stderr
         assert f"The feature {feature} is not installed." in done.stderr
+
+
+def test_the_page_says_that_it_is_not_installed(copy: Copy, feature: str) -> None:
+    with copy.page() as url, browsing() as browser:
+        page = browser.new_page()
+        page.goto(url)
+        page.get_by_role("link", name="Chat").first.wait_for(timeout=60_000)
+        for name in PAGES[feature]:
+            page.get_by_role("link", name=name, exact=True).first.click()
+            page.get_by_text(f"The feature {feature} is not installed.").first.wait_for(timeout=60_000)
 
 
 def test_its_operations_say_that_it_is_not_installed(copy: Copy, feature: str) -> None:
