@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.ports import RunInfo, VisitScope
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 
@@ -27,10 +27,10 @@ class EmptyServices:
 
     async def add_results(self, run: RunInfo, tools: Collection[str]) -> None: ...
 
-    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+    def repeatable(self, use: NodeCall, run: RunInfo) -> bool:
         return use.tool == "safe"
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         total = use.arguments["total"] + 1
         return {"content": [{"type": "text", "text": str(total)}], "structuredContent": {"total": total}}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.workflows.empty_services import EmptyServices, row
 from toolcrib.clock import SystemClock
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
 from toolcrib.features.workflows.engine.workers import Slot, Workers
@@ -45,7 +45,7 @@ async def queued(engine: Engine, number: int) -> dict[str, float]:
 
 async def workers(folder: Path, number: int) -> dict[str, float]:
     """A round in which every worker shows that it is alive and looks at all others; then all but one stop."""
-    database = Database(f"sqlite:///{folder / 'workers.sqlite'}")
+    database = RunDatabase(f"sqlite:///{folder / 'workers.sqlite'}")
     await database.prepare()
     recovered: list[str] = []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig
 
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.serializer import JsonSerializer
 
 
@@ -28,7 +28,7 @@ async def add(total: int) -> int:
 
 
 async def main(folder: Path, length: int) -> None:
-    database = Database(f"sqlite:///{folder / 'plain.sqlite'}")
+    database = RunDatabase(f"sqlite:///{folder / 'plain.sqlite'}")
     engine: sa.Engine = database.engine
     with engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")

@@ -146,9 +146,12 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("accounts.account.Account", "features.accounts.results.AccountShown"),
         ("approvals.question.CallQuestion", "operations.results.policy.ApprovalQuestion"),
         ("config.settings.ProfileSettings", "operations.results.gateway.ProfileShown"),
-        ("graph.node_type.UserQuestion", "features.workflows.results.runs.StepQuestion"),
-        ("features.workflows.planner.planner.Plan", "features.workflows.results.plans.WorkflowPlanned"),
-        ("features.workflows.records.OpenQuestion", "features.workflows.results.runs.StepQuestion"),
+        ("graph.node_type.NodeQuestion", "features.workflows.results.runs.StepQuestion"),
+        (
+            "features.workflows.planner.planner.WorkflowPlan",
+            "features.workflows.results.plans.WorkflowPlanned",
+        ),
+        ("features.workflows.records.RunQuestion", "features.workflows.results.runs.StepQuestion"),
         ("features.workflows.records.RunRecord", "features.workflows.results.runs.RunShown"),
         ("features.workflows.records.StepRecord", "features.workflows.results.runs.StepShown"),
         ("features.workflows.results.runs.StepShown", "features.workflows.results.runs.StepTrace"),
@@ -177,7 +180,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("servers.installers.engine.plan.Launch", "servers.transports.stdio.Spec"),
     ),
     "The parameters of an operation, checked with their own limits.": (
-        ("features.clients.commands.import_.Source", "config.drafts.Source"),
+        ("features.clients.commands.import_.ImportFile", "config.drafts.Source"),
         ("gateway.profile.Profile", "operations.gateway.ProfileAddParams"),
         ("operations.gateway.ProfileAddParams", "operations.results.gateway.ProfileShown"),
     ),
@@ -185,7 +188,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("chats.call_question.PictureRect", "features.workflows.nodes.take_screenshot.ScreenRegion"),
         ("graph.node_type.ModelAnswer", "features.workflows.nodes.ai_step.AiStepResult"),
         ("graph.node_type.UserAnswer", "features.workflows.nodes.ask_user.AskUserResult"),
-        ("graph.node_type.UserQuestion", "features.workflows.nodes.ask_user.AskUserSettings"),
+        ("graph.node_type.NodeQuestion", "features.workflows.nodes.ask_user.AskUserSettings"),
         ("features.workflows.nodes.click.ClickResult", "features.workflows.nodes.find_text.FindTextResult"),
         (
             "features.workflows.nodes.mcp_tool_call.McpToolCallResult",
@@ -216,7 +219,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("accounts.dav_discovery.DavCalendar", "bundled.calendar.model.CalendarInfo"),
         ("bundled.canvas.results.AssignmentList", "bundled.canvas.results.SubmissionList"),
         ("bundled.canvas.results.FileFacts", "bundled.discord.messages.DiscordAttachment"),
-        ("features.clients.commands.import_.Source", "config.paste.pasted.PastedDocument"),
+        ("features.clients.commands.import_.ImportFile", "config.paste.pasted.PastedDocument"),
         (
             "config.drafts.ServerDraft",
             "features.clients.transfer.translation.ExportedServer",

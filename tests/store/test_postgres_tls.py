@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from tests.databases.postgres import PostgresProcess, running_postgres
 from toolcrib.errors import DatabaseUnavailable
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.store.postgres.server import TLS_HINT, connect
 
 HOST = "db.test"
@@ -96,7 +96,7 @@ def test_another_certificate_is_refused(secure: Secured, which: str) -> None:
         connect(url)
 
     assert caught.value.hint == TLS_HINT
-    with pytest.raises(sa.exc.OperationalError, match="certificate"), Database(url).engine.connect():
+    with pytest.raises(sa.exc.OperationalError, match="certificate"), RunDatabase(url).engine.connect():
         raise AssertionError
 
 
@@ -112,7 +112,7 @@ def test_a_server_without_tls_is_refused_unless_the_url_says_so(secure: Secured)
 
 def test_workflows_use_the_same_connection_parameters(secure: Secured) -> None:
     url = secure.url(sslrootcert=str(secure.authority), password="Hash%23Pw")
-    database = Database(url)
+    database = RunDatabase(url)
     try:
         with database.engine.connect() as connection:
             raw = connection.connection.dbapi_connection

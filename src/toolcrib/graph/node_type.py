@@ -39,7 +39,7 @@ class NotAToolNode(UsageError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolUse:
+class NodeCall:
     """A tool call that a node stands for."""
 
     tool: str
@@ -50,7 +50,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserQuestion:
+class NodeQuestion:
     """What a run asks its user; it waits for the answer, also over a restart."""
 
     text: str
@@ -105,13 +105,13 @@ class NodeContext(Protocol):
     def step(self) -> str:
         """The id of this visit: the node's id, and `#2` and so on for later visits."""
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: NodeCall) -> ToolResult:
         """Call a tool through the one function for all calls, with its approvals."""
 
     async def ask_model(self, task: ModelTask) -> ModelAnswer:
         """Let a model work with tools until it has an answer."""
 
-    async def ask_user(self, question: UserQuestion) -> UserAnswer:
+    async def ask_user(self, question: NodeQuestion) -> UserAnswer:
         """Ask the user and wait, also over a restart."""
 
     async def wait_until(self, moment: datetime) -> None:
@@ -200,9 +200,9 @@ class NodeType(Generic[S, O]):
     """The id of the loop or map whose body an `end` closes."""
     refine: Callable[[S, Surroundings], Refinement] | None = None
     """More exact types, from the settings in the file."""
-    use: Callable[[S], ToolUse] | None = None
+    use: Callable[[S], NodeCall] | None = None
     """The tool call that it stands for; raises `NotAToolNode` if these settings need several."""
-    read: Callable[[ToolUse], S | None] | None = None
+    read: Callable[[NodeCall], S | None] | None = None
     """The settings that stand for this call; None if they cannot."""
     timeout: float | None = 120.0
     """Seconds for one attempt by default; None for no limit."""

@@ -10,13 +10,13 @@ from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
 from tests.features.workflows.nodes.worlds import NodeWorld, visit
 from toolcrib.features.workflows.checks import run_check
-from toolcrib.graph.node_type import ToolUse
+from toolcrib.graph.node_type import NodeCall
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Check
 
 
 def world_of(full: FullTools) -> NodeWorld:
-    async def call(use: ToolUse) -> ToolResult:
+    async def call(use: NodeCall) -> ToolResult:
         return await full.result(use.tool, **use.arguments)
 
     return NodeWorld(call)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.features.workflows.nodes.worlds import NodeWorld
 from toolcrib.features.workflows.checks import CheckOutcome, run_check
-from toolcrib.graph.node_type import ToolUse
+from toolcrib.graph.node_type import NodeCall
 from toolcrib.graph.problems import InvalidSettings
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Check
@@ -23,7 +23,7 @@ SCREEN = {
 }
 
 
-async def call(use: ToolUse) -> ToolResult:
+async def call(use: NodeCall) -> ToolResult:
     assert use.desktop
     return {"content": [{"type": "text", "text": json.dumps(SCREEN[use.tool](use))}]}
 
@@ -78,4 +78,4 @@ async def test_a_check_may_be_about_one_program() -> None:
 
     await run_check(Check(type="window_title", value="*", app_name="Mail"), world, {})
 
-    assert world.calls == [ToolUse(tool="list_windows", arguments={"app_name": "Mail"}, desktop=True)]
+    assert world.calls == [NodeCall(tool="list_windows", arguments={"app_name": "Mail"}, desktop=True)]

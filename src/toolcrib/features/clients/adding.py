@@ -11,7 +11,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.config.paste.entry_forms import as_install, named
 from toolcrib.config.paste.pasted import Install, PastedDocument
 from toolcrib.errors import UsageError
-from toolcrib.features.clients.commands.import_ import Source, import_source, show_outcomes
+from toolcrib.features.clients.commands.import_ import ImportFile, import_source, show_outcomes
 from toolcrib.features.clients.transfer.sources import read_words
 
 
@@ -20,7 +20,7 @@ async def read_document(
 ) -> tuple[str, Install | Mapping[str, Any] | None]:
     """The only server of a pasted document; None after several, or one that asks, were imported."""
     found = replace(found, text=named(found.text, name))
-    source = Source(file=str(found.file), host=found.host, text=found.text)
+    source = ImportFile(file=str(found.file), host=found.host, text=found.text)
     async with surface.reach() as client:
         plan = await client.import_plan(file=source.file, host=source.host, text=source.text)
         if not plan["servers"]:

@@ -15,7 +15,7 @@ from toolcrib.features.workflows.desktop_tools import read_matches, read_windows
 from toolcrib.features.workflows.tool_content import ToolContent, call_tool
 from toolcrib.graph.conditions import Condition, describe, holds
 from toolcrib.graph.node_settings import NodeSettings, draft, resolved
-from toolcrib.graph.node_type import NodeContext, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext
 from toolcrib.graph.problems import InvalidSettings
 from toolcrib.graph.references import Values
 from toolcrib.schema.workflows import Check, CheckType
@@ -57,14 +57,14 @@ def read_check(check: Check, values: Values | None = None) -> TypedCheck:
     return draft(model, given) if values is None else resolved(model, given, values)
 
 
-def evidence(kind: CheckType, check: TypedCheck) -> ToolUse | None:
+def evidence(kind: CheckType, check: TypedCheck) -> NodeCall | None:
     """The desktop call whose result decides; None if none is needed."""
     if isinstance(check, ConditionCheck):
         return None
     tool, argument = _CALLS[kind]
     wanted = {argument: check.value} if argument else {}
     scope = {"app_name": check.app_name} if check.app_name is not None else {}
-    return ToolUse(tool=tool, arguments={**wanted, **scope}, desktop=True)
+    return NodeCall(tool=tool, arguments={**wanted, **scope}, desktop=True)
 
 
 def judge(kind: CheckType, check: TypedCheck, shown: ToolContent | None) -> tuple[bool, str]:

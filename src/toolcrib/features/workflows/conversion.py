@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from toolcrib.features.workflows.graph.node_types import find_type, node_types
 from toolcrib.graph.node_settings import NodeSettings, draft
-from toolcrib.graph.node_type import AnyNodeType, NotAToolNode, ToolUse
+from toolcrib.graph.node_type import AnyNodeType, NodeCall, NotAToolNode
 from toolcrib.graph.problems import InvalidSettings
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Node
@@ -20,7 +20,7 @@ from toolcrib.schema.workflows import Node
 __all__ = ["NotAToolNode", "to_call", "to_node"]
 
 
-def to_call(node: Node) -> ToolUse:
+def to_call(node: Node) -> NodeCall:
     """The tool call that a node stands for; raises `NotAToolNode` for control nodes and the like.
 
     References in its settings stay in the arguments.
@@ -49,16 +49,16 @@ def to_node(
     """
     found = find_tool(tool)
     if found.server == desktop:
-        use = ToolUse(tool=found.definition.name, arguments=arguments, desktop=True)
+        use = NodeCall(tool=found.definition.name, arguments=arguments, desktop=True)
         node = _read(use)
         if node is not None:
             return node
-    general = _read(ToolUse(tool=found.name, arguments=arguments))
+    general = _read(NodeCall(tool=found.name, arguments=arguments))
     assert general is not None, "McpToolCall reads every call"
     return general
 
 
-def _read(use: ToolUse) -> Node | None:
+def _read(use: NodeCall) -> Node | None:
     for node_type in _with_calls():
         settings = node_type.read(use) if node_type.read is not None else None
         if settings is not None:

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from toolcrib.errors import CallFailed
 from toolcrib.features.workflows.tool_content import ToolContent, call_tool
 from toolcrib.graph.node_settings import NodeResult, NodeSettings
-from toolcrib.graph.node_type import NodeContext, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext
 
 MOST_MATCHES = 100
 Scope = Annotated[str | None, Field(description="Look only in the windows of this program.")]
@@ -54,7 +54,7 @@ class DesktopTool(Generic[D]):
     arguments: Mapping[str, str]
     always: frozenset[str] = frozenset()
 
-    def use(self, settings: D) -> ToolUse:
+    def use(self, settings: D) -> NodeCall:
         fields = self.settings.model_fields
         values = {argument: getattr(settings, setting) for argument, setting in self.arguments.items()}
         sent = {
@@ -65,10 +65,10 @@ class DesktopTool(Generic[D]):
         }
         return self.call(settings, **sent)
 
-    def call(self, settings: DesktopSettings, **arguments: Any) -> ToolUse:
-        return ToolUse(tool=self.name, arguments={**arguments, **settings.extra}, desktop=True)
+    def call(self, settings: DesktopSettings, **arguments: Any) -> NodeCall:
+        return NodeCall(tool=self.name, arguments={**arguments, **settings.extra}, desktop=True)
 
-    def read(self, use: ToolUse, **given: Any) -> D | None:
+    def read(self, use: NodeCall, **given: Any) -> D | None:
         """The settings of a call; None if it is not one of this tool, or cannot be made with settings."""
         if not use.desktop or use.tool != self.name:
             return None
@@ -122,7 +122,7 @@ class FoundOnScreen(NodeResult):
     matches: list[ScreenMatch] = Field(description="All matches, the best first.")
 
 
-async def find(context: NodeContext, use: ToolUse) -> list[ScreenMatch]:
+async def find(context: NodeContext, use: NodeCall) -> list[ScreenMatch]:
     return read_matches(await call_tool(context, use))
 
 

@@ -11,7 +11,7 @@ from toolcrib.chats.replay import replay
 from toolcrib.features.workflows.from_chat.calls import ChatCall, calls_of, without_repeats
 from toolcrib.features.workflows.from_chat.workflow import FromChat, workflow_of
 from toolcrib.features.workflows.planner.draft import Doubt
-from toolcrib.features.workflows.planner.planner import Plan, Planner
+from toolcrib.features.workflows.planner.planner import Planner, WorkflowPlan
 from toolcrib.host import Host
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Workflow
@@ -43,7 +43,7 @@ async def plan_workflow(
     stored: Mapping[str, Workflow],
     model: str | Model | None = None,
     current: Workflow | None = None,
-) -> Plan:
+) -> WorkflowPlan:
     """A workflow for the request, or the current one changed; raises `PlanRefused` and `ModelError`."""
     chosen = (
         host.chats.models.get(host.chats.models.choose(model))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 
@@ -84,10 +84,10 @@ class RunServices(Protocol):
         """Results of these tools are part of the run from now on: a sub-workflow returned them, or an event
         brought untrusted data."""
 
-    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+    def repeatable(self, use: NodeCall, run: RunInfo) -> bool:
         """Whether the tool is declared safe to run twice."""
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         """Call a tool with its approvals."""
 
     async def ask_model(self, task: ModelTask, visit: VisitScope) -> ModelAnswer:

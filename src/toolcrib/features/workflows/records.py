@@ -29,7 +29,7 @@ def path_in(run: str, whole: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenQuestion:
+class RunQuestion:
     """Something that a run waits for the user to answer."""
 
     run: str
@@ -63,7 +63,7 @@ class RunRecord:
     from_run: str | None = None
     """The run whose recorded steps it took over."""
     worker: str | None = None
-    questions: tuple[OpenQuestion, ...] = ()
+    questions: tuple[RunQuestion, ...] = ()
     paused_at: tuple[str, ...] = ()
     """The steps before which it is paused."""
 

@@ -16,7 +16,7 @@ from toolcrib.features.workflows.host_engine import HostEngine, OnProgress
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.records import (
     FINAL,
-    OpenQuestion,
+    RunQuestion,
     RunRecord,
     RunStart,
     StepRecord,
@@ -159,7 +159,7 @@ class WorkflowRuns:
         shown = {name: HIDDEN if _is_secret(workflow, name) else value for name, value in plain.items()}
         return RunStart(workflow=workflow, inputs=shown)
 
-    async def questions(self) -> builtins.list[tuple[RunRecord, OpenQuestion]]:
+    async def questions(self) -> builtins.list[tuple[RunRecord, RunQuestion]]:
         """What all runs ask the user, oldest first."""
         if not self.engine.exists:
             return []

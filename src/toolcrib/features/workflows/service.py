@@ -45,7 +45,7 @@ from toolcrib.tools.sources.inline import InlineServer
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.from_chat.workflow import FromChat
-    from toolcrib.features.workflows.planner.planner import Plan
+    from toolcrib.features.workflows.planner.planner import WorkflowPlan
     from toolcrib.features.workflows.trigger_service import WorkflowTriggers
     from toolcrib.llm.model import Model
 
@@ -278,7 +278,7 @@ class Workflows:
 
     async def plan(
         self, request: str, *, model: str | Model | None = None, current: Workflow | None = None
-    ) -> Plan:
+    ) -> WorkflowPlan:
         """Plan a workflow with a model, or change the current one; it is neither saved nor run.
 
         Raises `PlanRefused` with the reason.

@@ -34,7 +34,7 @@ from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.imports import IMPORTED
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
 from toolcrib.features.workflows.servers import DesktopServers, RunServers
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall
 from toolcrib.host import Host
 from toolcrib.schema.tools import CallRecord, Principal, ToolResult
 from toolcrib.schema.workflows import Workflow
@@ -195,13 +195,13 @@ class HostRunServices:
         self._called.setdefault(run.id, set()).update(tools)
         await add_results(self._host, _principal(run), tools)
 
-    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+    def repeatable(self, use: NodeCall, run: RunInfo) -> bool:
         if use.desktop:
             return use.tool in LOOKING
         tool = self._host.toolset.registry.snapshot.get(use.tool)
         return tool is not None and tool.definition.repeatable
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         name = use.tool
         begun = not self.repeatable(use, visit.run)
         if use.desktop:
@@ -214,7 +214,7 @@ class HostRunServices:
         from toolcrib.features.workflows.models import DECISION, ask_model, replay
 
         async def call_tool(name: str, arguments: Mapping[str, Any]) -> ToolResult:
-            begun = not self.repeatable(ToolUse(tool=name, arguments=arguments), visit.run)
+            begun = not self.repeatable(NodeCall(tool=name, arguments=arguments), visit.run)
             if begun:
                 await visit.begin(name)
             return await self._call(name, arguments, visit, begun=begun)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.errors import CallFailed
-from toolcrib.graph.node_type import NodeContext, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext
 from toolcrib.schema.tools import ToolResult
 
 LONGEST_REASON = 2000
@@ -33,7 +33,7 @@ class ToolContent:
     """Ids of artifacts."""
 
 
-async def call_tool(context: NodeContext, use: ToolUse) -> ToolContent:
+async def call_tool(context: NodeContext, use: NodeCall) -> ToolContent:
     """Call a tool and read its result; raises `ToolFailed` if the tool reports an error."""
     result = await context.call(use)
     if result.get("isError") is True:
@@ -42,7 +42,7 @@ async def call_tool(context: NodeContext, use: ToolUse) -> ToolContent:
     return ToolContent(text=text, data=_data(result, text), pictures=tuple(_pictures(result, context)))
 
 
-def _reason(result: ToolResult, use: ToolUse) -> str:
+def _reason(result: ToolResult, use: NodeCall) -> str:
     text = "\n".join(_texts(result)).strip()[:LONGEST_REASON]
     return text or f"{use.tool} failed without saying why."
 

@@ -33,7 +33,7 @@ from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.records import FINAL, RunRecord
 from toolcrib.features.workflows.runs import WorkflowRuns
 from toolcrib.features.workflows.trigger_store import Activation, StartRecord, StoredTriggers
-from toolcrib.features.workflows.trigger_type import Found
+from toolcrib.features.workflows.trigger_type import TriggerResult
 from toolcrib.features.workflows.webhooks.receiver import Receiver
 from toolcrib.features.workflows.webhooks.tokens import new_hook_token
 from toolcrib.host.core import HostCore
@@ -314,7 +314,7 @@ class WorkflowTriggers:
             raise UsageError(f"The trigger {index} of {name} is a {defined.trigger.type}, not a webhook.")
         before = await self._activation(defined)
         if before is not None:
-            await self.store.turn_on(replace(before, hook="", token_hash="", on=False), Found())
+            await self.store.turn_on(replace(before, hook="", token_hash="", on=False), TriggerResult())
         state, token = await self.turn_on(name, index)
         return state, token or ""
 

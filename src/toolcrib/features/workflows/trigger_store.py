@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from toolcrib.features.workflows.automation.definitions import run_id
 from toolcrib.features.workflows.tables import SIGNED, STARTS, TRIGGERS
-from toolcrib.features.workflows.trigger_type import Found, Occurrence
+from toolcrib.features.workflows.trigger_type import TriggerOccurrence, TriggerResult
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import Connection, transact
@@ -105,7 +105,7 @@ class StoredTriggers:
     def _is_signed(self, row: Sequence[Any]) -> bool:
         return self._database.decisions.fits(TRIGGERS, row[:-1])
 
-    async def turn_on(self, activation: Activation, found: Found) -> None:
+    async def turn_on(self, activation: Activation, found: TriggerResult) -> None:
         row = self._trigger_row(activation)
 
         def work(connection: Connection) -> None:
@@ -143,7 +143,7 @@ class StoredTriggers:
         await self._transact(work)
 
     async def record(
-        self, activation: Activation, found: Found, now: datetime, *, forget_before: datetime
+        self, activation: Activation, found: TriggerResult, now: datetime, *, forget_before: datetime
     ) -> bool:
         """Store what was found, as a whole; False if another host was faster or it was turned off."""
 
@@ -156,7 +156,7 @@ class StoredTriggers:
 
         return await self._transact(work)
 
-    async def add(self, activation: Activation, occurrence: Occurrence, now: datetime) -> bool:
+    async def add(self, activation: Activation, occurrence: TriggerOccurrence, now: datetime) -> bool:
         """Store one occurrence; False if it is known."""
         return await self._change(_INSERT, self._start_row(activation, occurrence, now)) > 0
 
@@ -253,7 +253,11 @@ class StoredTriggers:
         return await self._change(statement, values)
 
     def _insert(
-        self, connection: Connection, activation: Activation, found: Iterable[Occurrence], now: datetime
+        self,
+        connection: Connection,
+        activation: Activation,
+        found: Iterable[TriggerOccurrence],
+        now: datetime,
     ) -> None:
         rows = [self._start_row(activation, occurrence, now) for occurrence in found]
         if rows:
@@ -272,7 +276,9 @@ class StoredTriggers:
         )
         return (*row, self._database.decisions.decide(TRIGGERS, *row), activation.position)
 
-    def _start_row(self, activation: Activation, occurrence: Occurrence, now: datetime) -> tuple[Any, ...]:
+    def _start_row(
+        self, activation: Activation, occurrence: TriggerOccurrence, now: datetime
+    ) -> tuple[Any, ...]:
         row = (
             run_id(activation.workflow, activation.trigger, occurrence.id),
             activation.workflow,

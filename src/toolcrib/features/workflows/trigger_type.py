@@ -26,7 +26,7 @@ S = TypeVar("S", bound=TriggerSettings)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Occurrence:
+class TriggerOccurrence:
     """Something that starts a run."""
 
     id: str
@@ -39,10 +39,10 @@ class Occurrence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class TriggerResult:
     """The outcome of one check, stored as a whole."""
 
-    occurrences: tuple[Occurrence, ...] = ()
+    occurrences: tuple[TriggerOccurrence, ...] = ()
     position: str | None = None
     """Up to where the trigger has checked; None if unchanged."""
     gone: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class Found:
 class Watch(Protocol):
     """Looks for occurrences of one trigger that is on."""
 
-    async def check(self, now: datetime, position: str) -> Found:
+    async def check(self, now: datetime, position: str) -> TriggerResult:
         """What occurred since `position`. Raises `ToolcribError` if it cannot check now."""
 
 
@@ -65,8 +65,8 @@ class WatchContext:
     """The ids of the occurrences that are remembered."""
 
 
-async def _begin_here(settings: Any, now: datetime) -> Found:
-    return Found(position=now.isoformat())
+async def _begin_here(settings: Any, now: datetime) -> TriggerResult:
+    return TriggerResult(position=now.isoformat())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class TriggerType(Generic[S]):
     """Whether the event has data of others, which may contain instructions."""
     event: Mapping[str, str] = field(default_factory=dict)
     """The fields of `{{event.…}}` and what they are."""
-    begin: Callable[[S, datetime], Awaitable[Found]] = _begin_here
+    begin: Callable[[S, datetime], Awaitable[TriggerResult]] = _begin_here
     """Run when the user turns it on."""
     watch: Callable[[S, WatchContext], Watch] | None = None
     """None if requests bring the occurrences."""

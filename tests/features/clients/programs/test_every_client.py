@@ -11,7 +11,7 @@ from tests.features.clients.programs.samples import BROKEN, FILES
 from toolcrib.errors import ConfigError, NotFound, UsageError
 from toolcrib.features.clients.files.client import McpClient, client_names, find_client, snippet
 from toolcrib.features.clients.files.file_changes import (
-    Change,
+    FileChange,
     backup_of,
     is_ours,
     plan_connection,
@@ -29,13 +29,13 @@ REMOTE = [name for name in NAMES if find_client(name).dialect.remote]
 
 def connect(
     client: McpClient, file: Path, gateway: Program | Address = PROGRAM, name: str = "toolcrib"
-) -> Change:
+) -> FileChange:
     change = plan_connection(client, file, name, client.entry(name, gateway))
     write_change(change)
     return change
 
 
-def remove(client: McpClient, file: Path, name: str = "toolcrib") -> Change:
+def remove(client: McpClient, file: Path, name: str = "toolcrib") -> FileChange:
     change = plan_removal(client, file, name)
     write_change(change)
     return change

@@ -10,7 +10,7 @@ import pytest
 from tests.databases.postgres import postgres, postgres_url
 from toolcrib.config.database_key import Signer
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
-from toolcrib.features.workflows.trigger_type import Found, Occurrence
+from toolcrib.features.workflows.trigger_type import TriggerOccurrence, TriggerResult
 from toolcrib.store.connection import Connection
 from toolcrib.store.database import Database, open_database
 
@@ -28,7 +28,7 @@ HOOK = Activation(
     hook="h",
     token_hash="t",
 )
-START = Found(occurrences=(Occurrence(id="o", due=NOW, event={"n": 1}),))
+START = TriggerResult(occurrences=(TriggerOccurrence(id="o", due=NOW, event={"n": 1}),))
 
 
 async def execute(database: Database, statement: str, *values: Any) -> None:
@@ -42,7 +42,7 @@ async def execute(database: Database, statement: str, *values: Any) -> None:
 async def test_a_changed_trigger_is_off(postgres_url: str, change: str) -> None:
     async with open_database(postgres_url, Signer.new()) as database:
         store = StoredTriggers(database)
-        await store.turn_on(HOOK, Found())
+        await store.turn_on(HOOK, TriggerResult())
         assert await store.by_hook("h") == HOOK
         assert await store.turn_off("report", "webhook")
         assert [each.on for each in await store.activations()] == [False]

@@ -28,8 +28,8 @@ from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
 from toolcrib.features.workflows.ports import VisitScope
-from toolcrib.features.workflows.records import FINAL, OpenQuestion
-from toolcrib.graph.node_type import ToolUse, UserAnswer
+from toolcrib.features.workflows.records import FINAL, RunQuestion
+from toolcrib.graph.node_type import NodeCall, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 OPTIONS = EngineOptions(polling=0.05, heartbeat=0.2, lease=10.0, grace=0)
@@ -39,7 +39,7 @@ PATIENCE = 600.0
 class TimedServices(SampleServices):
     """Each call is a line with its time and its result, on disk before the call returns."""
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         total = use.arguments.get("a", 0) + use.arguments.get("b", 0)
         line = {
             "time": time.time(),
@@ -116,7 +116,7 @@ async def waits(engine: Engine, run: str) -> bool:
     return bool(steps) and steps[-1].node == "signal" and steps[-1].state != "done"
 
 
-def true_answer(plan: Plan, question: OpenQuestion) -> UserAnswer:
+def true_answer(plan: Plan, question: RunQuestion) -> UserAnswer:
     """What a user would say who looked at the outside world."""
     if not question.uncertain:
         return UserAnswer(choice=question.choices[0], values={"number": 1})

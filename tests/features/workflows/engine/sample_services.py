@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.errors import ConnectionLost, NotFound
 from toolcrib.features.workflows.ports import RunInfo, VisitScope
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Workflow
 
@@ -55,10 +55,10 @@ class SampleServices:
     async def add_results(self, run: RunInfo, tools: Collection[str]) -> None:
         pass
 
-    def repeatable(self, use: ToolUse, run: RunInfo) -> bool:
+    def repeatable(self, use: NodeCall, run: RunInfo) -> bool:
         return use.tool in REPEATABLE
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         arguments = dict(use.arguments)
         self.write(f"{visit.run.id} {visit.step} {use.tool}")
         self.called.set()

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from tests.databases.postgres import postgres, postgres_url  # noqa: F401
 from toolcrib.clock import SystemClock
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, SystemSchema
-from toolcrib.features.workflows.engine.guard import Guard
+from toolcrib.features.workflows.engine.guard import CallGuard
 from toolcrib.features.workflows.engine.tables import begun
 
 status = SystemSchema.workflow_status
@@ -23,7 +23,7 @@ DEADLINE = 60.0
 
 
 @pytest_asyncio.fixture(params=["sqlite", "postgresql"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunDatabase]:
     """With one run, of the worker `mine`."""
     on_sqlite = request.param == "sqlite"
     url = f"sqlite:///{tmp_path / 'runs.sqlite'}" if on_sqlite else request.getfixturevalue("postgres_url")
@@ -32,8 +32,8 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     database.close()
 
 
-async def prepared(url: str) -> Database:
-    database = Database(url)
+async def prepared(url: str) -> RunDatabase:
+    database = RunDatabase(url)
     await database.prepare()
     values = {"workflow_uuid": RUN, "status": "PENDING", "name": "any", "owner_xid": "mine", "priority": 0}
     values |= {"created_at": 1, "updated_at": 1}
@@ -41,16 +41,16 @@ async def prepared(url: str) -> Database:
     return database
 
 
-def guard(database: Database, owner: str | None = "mine") -> Guard:
-    return Guard(database, SystemClock(), RUN, owner)
+def guard(database: RunDatabase, owner: str | None = "mine") -> CallGuard:
+    return CallGuard(database, SystemClock(), RUN, owner)
 
 
-async def recorded(database: Database) -> list[tuple[str, int, str]]:
+async def recorded(database: RunDatabase) -> list[tuple[str, int, str]]:
     query = sa.select(begun.c.step, begun.c.number, begun.c.tool).order_by(begun.c.step, begun.c.number)
     return await database.run(lambda connection: [(*row,) for row in connection.execute(query)])
 
 
-async def test_a_call_that_began_is_found_by_the_next_process(database: Database) -> None:
+async def test_a_call_that_began_is_found_by_the_next_process(database: RunDatabase) -> None:
     await guard(database).begin("one", "pay")
     second = guard(database)
     await second.load()
@@ -61,7 +61,7 @@ async def test_a_call_that_began_is_found_by_the_next_process(database: Database
 
 
 @pytest.mark.parametrize("owner", ["another", None])
-async def test_a_worker_that_lost_the_run_begins_nothing(database: Database, owner: str | None) -> None:
+async def test_a_worker_that_lost_the_run_begins_nothing(database: RunDatabase, owner: str | None) -> None:
     with pytest.raises(DBOSWorkflowConflictIDError):
         await guard(database, owner).begin("one", "pay")
 
@@ -69,7 +69,7 @@ async def test_a_worker_that_lost_the_run_begins_nothing(database: Database, own
 
 
 async def test_a_worker_that_lost_the_run_removes_no_record_of_the_one_that_has_it(
-    database: Database,
+    database: RunDatabase,
 ) -> None:
     await guard(database).begin("one", "pay")
     former = guard(database, "another")
@@ -84,14 +84,14 @@ async def test_a_worker_that_lost_the_run_removes_no_record_of_the_one_that_has_
     assert await recorded(database) == [("one", 1, "pay")]
 
 
-async def test_a_call_of_a_run_that_was_removed_does_not_begin(database: Database) -> None:
+async def test_a_call_of_a_run_that_was_removed_does_not_begin(database: RunDatabase) -> None:
     await database.run(lambda connection: connection.execute(status.delete()))
 
     with pytest.raises(DBOSWorkflowConflictIDError):
         await guard(database).begin("one", "pay")
 
 
-async def test_a_record_whose_commit_was_not_answered_is_found_again(database: Database) -> None:
+async def test_a_record_whose_commit_was_not_answered_is_found_again(database: RunDatabase) -> None:
     await guard(database).begin("one", "pay")
     await guard(database).begin("one", "pay")
 
@@ -115,7 +115,7 @@ async def test_a_call_waits_for_a_take_over_that_is_not_committed_and_then_does_
     database.close()
 
 
-async def test_the_record_of_a_call_takes_one_statement(database: Database) -> None:
+async def test_the_record_of_a_call_takes_one_statement(database: RunDatabase) -> None:
     calls = guard(database)
     await calls.begin("first", "pay")
     statements: list[str] = []
@@ -129,7 +129,7 @@ async def test_the_record_of_a_call_takes_one_statement(database: Database) -> N
     assert len(statements) == 1
 
 
-async def waiting_for_lock(database: Database) -> None:
+async def waiting_for_lock(database: RunDatabase) -> None:
     query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     async with asyncio.timeout(DEADLINE):
         while not await database.run(lambda connection: connection.exec_driver_sql(query).scalar()):

@@ -16,7 +16,7 @@ from tests.features.workflows.engine.sample_workflows import call, workflow
 from toolcrib.features.workflows.engine.opening import open_engine, open_viewer
 from toolcrib.features.workflows.ports import VisitScope
 from toolcrib.features.workflows.secret_inputs import RunKey
-from toolcrib.graph.node_type import ToolUse, UserAnswer
+from toolcrib.graph.node_type import NodeCall, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 SECRETS: dict[str, Any] = {
@@ -39,7 +39,7 @@ class Echo(SampleServices):
         super().__init__(log)
         self.given: list[Any] = []
 
-    async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+    async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         self.given.append(dict(use.arguments))
         text = f"got {use.arguments}"
         return {"content": [{"type": "text", "text": text}], "structuredContent": dict(use.arguments)}
@@ -139,7 +139,7 @@ async def test_a_host_without_the_key_says_so_and_can_look(tmp_path: Path) -> No
 @pytest.mark.parametrize("failing", ["tool", "settings"])
 async def test_no_secret_is_in_a_stored_error(tmp_path: Path, failing: str) -> None:
     class Failing(Echo):
-        async def call(self, use: ToolUse, visit: VisitScope) -> ToolResult:
+        async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
             return {"isError": True, "content": [{"type": "text", "text": f"bad {use.arguments}"}]}
 
     node = call(text="{{input.pw}}")

@@ -13,7 +13,7 @@ from toolcrib.bundled.desktop.session import DesktopSession, Settings
 from toolcrib.features.workflows.conversion import to_call, to_node
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, NotOnScreen
 from toolcrib.features.workflows.graph.node_types import node_types
-from toolcrib.graph.node_type import AnyNodeType, ToolUse
+from toolcrib.graph.node_type import AnyNodeType, NodeCall
 from toolcrib.schema.tools import ToolResult
 from toolcrib.schema.workflows import Node
 from toolcrib.serverkit.server import ToolServer
@@ -61,7 +61,7 @@ OTHER_WINDOWS = [
 def answering(**results: Any) -> NodeWorld:
     """Each tool answers with this data, as JSON text as other servers do."""
 
-    async def call(use: ToolUse) -> ToolResult:
+    async def call(use: NodeCall) -> ToolResult:
         assert use.desktop
         return {"content": [{"type": "text", "text": json.dumps(results.get(use.tool, "done"))}]}
 
@@ -212,7 +212,7 @@ async def test_arguments_that_are_not_set_are_not_sent() -> None:
 
 
 async def test_a_screenshot_is_an_artifact_and_never_a_value() -> None:
-    async def call(use: ToolUse) -> ToolResult:
+    async def call(use: NodeCall) -> ToolResult:
         picture = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
         data = {"screenshot": "shot1", "width": 640, "height": 480, "ocr_text": "Hello"}
         return {"content": [picture, {"type": "text", "text": "shot1"}], "structuredContent": data}

@@ -14,14 +14,14 @@ from toolcrib.features.workflows.graph.node_types import find_type
 from toolcrib.features.workflows.tool_content import ToolFailed
 from toolcrib.graph.control import LoopLimitReached
 from toolcrib.graph.node_settings import resolved
-from toolcrib.graph.node_type import ModelAnswer, Route, ToolUse, UserAnswer
+from toolcrib.graph.node_type import ModelAnswer, NodeCall, Route, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 PICTURE = base64.b64encode(b"picture").decode()
 
 
 def answering(result: ToolResult) -> NodeWorld:
-    async def call(use: ToolUse) -> ToolResult:
+    async def call(use: NodeCall) -> ToolResult:
         return result
 
     return NodeWorld(call)
@@ -52,7 +52,7 @@ async def test_a_tool_call_gives_text_data_and_pictures() -> None:
     )
 
     assert result == {"text": "5", "data": {"sum": 5}, "pictures": ["artifact-1"]}
-    assert world.calls == [ToolUse(tool="demo__add", arguments={"a": 3})]
+    assert world.calls == [NodeCall(tool="demo__add", arguments={"a": 3})]
     assert world.kept == [(b"picture", "image/jpeg")]
 
 
@@ -98,7 +98,7 @@ async def test_an_operation_of_an_app_is_called_on_the_desktop_server() -> None:
     )
 
     assert result["data"] == {"found": 2}
-    assert world.calls == [ToolUse(tool="app_query", arguments={"selector": "a"}, desktop=True)]
+    assert world.calls == [NodeCall(tool="app_query", arguments={"selector": "a"}, desktop=True)]
 
 
 async def test_an_ai_step_gives_its_task_to_the_model() -> None:

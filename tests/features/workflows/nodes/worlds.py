@@ -8,11 +8,11 @@ from typing import Any
 
 from toolcrib.features.workflows.graph.node_types import find_type
 from toolcrib.graph.node_settings import resolved
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall, NodeQuestion, UserAnswer
 from toolcrib.schema.tools import ToolResult
 
 NOW = datetime(2026, 11, 17, 8, 0, tzinfo=UTC)
-CallTool = Callable[[ToolUse], Awaitable[ToolResult]]
+CallTool = Callable[[NodeCall], Awaitable[ToolResult]]
 
 
 class NodeWorld:
@@ -23,7 +23,7 @@ class NodeWorld:
 
     def __init__(self, call_tool: CallTool | None = None) -> None:
         self._call_tool = call_tool
-        self.calls: list[ToolUse] = []
+        self.calls: list[NodeCall] = []
         self.kept: list[tuple[bytes, str]] = []
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.asked: list[Any] = []
@@ -31,7 +31,7 @@ class NodeWorld:
         self.answer = UserAnswer(choice="Approve")
         self.event: Any = None
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: NodeCall) -> ToolResult:
         self.calls.append(use)
         assert self._call_tool is not None
         return await self._call_tool(use)
@@ -40,7 +40,7 @@ class NodeWorld:
         self.asked.append(task)
         return self.model
 
-    async def ask_user(self, question: UserQuestion) -> UserAnswer:
+    async def ask_user(self, question: NodeQuestion) -> UserAnswer:
         self.asked.append(question)
         return self.answer
 

@@ -8,7 +8,7 @@ from tests.features.workflows.planner.evaluation.graphs import Json, call, edge,
 from tests.features.workflows.planner.evaluation.runner import as_workflow, bundled_tools
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
-from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
 from toolcrib.features.workflows.planner.patches import patched
 from toolcrib.schema.workflows import Workflow
@@ -26,7 +26,7 @@ def current() -> Workflow:
 
 
 def applied(current: Workflow, patch: Json) -> tuple[Workflow | None, list[str], list[str]]:
-    catalog = Catalog(types=node_types(), tools={tool.name: tool for tool in bundled_tools()})
+    catalog = PlannerCatalog(types=node_types(), tools={tool.name: tool for tool in bundled_tools()})
     draft = patched(current, patch)
     workflow, problems = build(draft, catalog, "", current)
     return workflow, [problem.message for problem in problems], [doubt.message for doubt in draft.doubts]

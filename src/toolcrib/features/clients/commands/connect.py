@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolcrib.config.paths import Paths
     from toolcrib.config.settings import Settings
     from toolcrib.features.clients.files.client import McpClient
-    from toolcrib.features.clients.files.file_changes import Change, KnownClient
+    from toolcrib.features.clients.files.file_changes import FileChange, KnownClient
     from toolcrib.features.clients.files.gateway import Address, Program
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -211,7 +211,7 @@ def _remove(surface: Surface, wanted: WantedEntry) -> None:
         say(f"{title} has no entry called {wanted.entry_name}.")
 
 
-def _show(surface: Surface, wanted: WantedEntry, change: Change) -> None:
+def _show(surface: Surface, wanted: WantedEntry, change: FileChange) -> None:
     if surface.json:
         return
     verb = "Changes the entry in" if change.replaces else "Adds to"

@@ -26,7 +26,7 @@ _STANDINGS = {"new": "new", "same": "already configured", "differs": "name alrea
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ImportFile:
     """The file that servers are imported from; the fields are parameters of `import_plan`."""
 
     file: str
@@ -75,21 +75,21 @@ async def command(
         show_outcomes(outcomes)
 
 
-def _file(argument: str, host: str | None) -> list[Source]:
+def _file(argument: str, host: str | None) -> list[ImportFile]:
     from toolcrib.features.clients.transfer.sources import known_host
 
     file = Path(argument).expanduser()
     if not file.is_file():
         return []
-    return [Source(file=str(file.absolute()), host=None if host is None else known_host(host))]
+    return [ImportFile(file=str(file.absolute()), host=None if host is None else known_host(host))]
 
 
-async def _files_of_host(client: Client, argument: str) -> list[Source]:
+async def _files_of_host(client: Client, argument: str) -> list[ImportFile]:
     from toolcrib.features.clients.transfer.sources import known_host
 
     host = known_host(argument)
     found = [
-        Source(file=found["file"], host=host, table=found["table"], workspace=found["workspace"])
+        ImportFile(file=found["file"], host=host, table=found["table"], workspace=found["workspace"])
         for found in await client.import_found(folder=str(Path.cwd()))
         if found["host"] == host
     ]
@@ -103,7 +103,7 @@ async def _files_of_host(client: Client, argument: str) -> list[Source]:
 async def import_source(
     surface: Surface,
     client: Client,
-    source: Source,
+    source: ImportFile,
     *,
     only: tuple[str, ...] = (),
     conflicts: Conflicts | None = None,

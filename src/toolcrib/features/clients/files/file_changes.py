@@ -31,7 +31,7 @@ MAX_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class FileChange:
     """A file before and after a planned change."""
 
     file: Path
@@ -71,40 +71,42 @@ def is_ours(name: str, entry: Any) -> bool:
     return isinstance(command, str) and Path(command).name == NAME and "serve" in (entry.get("args") or ())
 
 
-def plan_connection(client: McpClient, file: Path, name: str, entry: Entry) -> Change:
+def plan_connection(client: McpClient, file: Path, name: str, entry: Entry) -> FileChange:
     """The file with the entry; keys that the user added to an existing one are kept."""
     return plan_entries(client, file, {name: entry}, client.own_keys())
 
 
-def plan_entries(client: McpClient, file: Path, wanted: Mapping[str, Entry], own: frozenset[str]) -> Change:
+def plan_entries(
+    client: McpClient, file: Path, wanted: Mapping[str, Entry], own: frozenset[str]
+) -> FileChange:
     """The file with all these entries; keys besides `own` that the user added are kept."""
     target, before, text, shape = _opened(file)
     known = _entries(client, text)
     merged = {name: _merged(known.get(name), entry, own) for name, entry in wanted.items()}
     differing = {name: entry for name, entry in merged.items() if known.get(name) != entry}
     if not differing:
-        return Change(file=target, before=before, after=before)
+        return FileChange(file=target, before=before, after=before)
     edited = client.syntax.set_entries(text, client.table, differing)
     _check(client, text, edited, differing)
     replaces = any(known.get(name) is not None for name in differing)
-    return Change(file=target, before=before, after=shape.encoded(edited), replaces=replaces)
+    return FileChange(file=target, before=before, after=shape.encoded(edited), replaces=replaces)
 
 
-def plan_removal(client: McpClient, file: Path, name: str) -> Change:
+def plan_removal(client: McpClient, file: Path, name: str) -> FileChange:
     """The file without the entry, as it was before where that is still known."""
     target, before, text, shape = _opened(file)
     known = _entries(client, text)
     if before is None or name not in known:
-        return Change(file=target, before=before, after=before)
+        return FileChange(file=target, before=before, after=before)
     undone = _undone(client, target, before, name, known[name])
     if undone is None:
         edited = client.syntax.remove_entry(text, client.table, name)
         _check(client, text, edited, {name: None})
         undone = shape.encoded(edited)
-    return Change(file=target, before=before, after=undone)
+    return FileChange(file=target, before=before, after=undone)
 
 
-def write_change(change: Change) -> None:
+def write_change(change: FileChange) -> None:
     """Write it, keeping the mode and the file as it was; raises `ConfigError`."""
     if not change.needed or change.after is None:
         return

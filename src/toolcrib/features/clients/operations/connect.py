@@ -12,7 +12,7 @@ from toolcrib.config.settings_file import unknown_profile
 from toolcrib.errors import NoHost, UsageError
 from toolcrib.features.clients.files.client import McpClient, find_client, snippet
 from toolcrib.features.clients.files.file_changes import (
-    Change,
+    FileChange,
     KnownClient,
     client_states,
     plan_connection,
@@ -76,7 +76,7 @@ async def client_connect(host: Host, params: ClientConnectParams) -> ClientChang
     }
 
 
-def _change(wanted: PlannedEntry, file: Path, remove: bool) -> Change:
+def _change(wanted: PlannedEntry, file: Path, remove: bool) -> FileChange:
     if remove:
         change = plan_removal(wanted.client, file, ENTRY)
     else:

@@ -17,7 +17,7 @@ from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.automation.definitions import find_trigger_type
 from toolcrib.features.workflows.automation.starts import Assessment, RunStarter, WorkflowSource, assess
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
-from toolcrib.features.workflows.trigger_type import Found, Watch, WatchContext
+from toolcrib.features.workflows.trigger_type import TriggerResult, Watch, WatchContext
 from toolcrib.tasks import first_of
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class Scheduler:
         if await self._record(activation, found, now) and found.position is not None:
             active.activation = replace(activation, position=found.position)
 
-    async def _record(self, activation: Activation, found: Found, now: datetime) -> bool:
+    async def _record(self, activation: Activation, found: TriggerResult, now: datetime) -> bool:
         recorded = False
         try:
             recorded = await self._store.record(activation, found, now, forget_before=now - KEPT)
@@ -160,7 +160,7 @@ class Scheduler:
         await self._store.prune(self._clock.now() - KEPT, remembered)
 
 
-_NOTHING = Found()
+_NOTHING = TriggerResult()
 
 
 def _key(activation: Activation) -> tuple[str, str, str]:

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from toolcrib.clock import Clock
-from toolcrib.features.workflows.engine.database import Database
-from toolcrib.features.workflows.engine.documents import Documents, Plan
-from toolcrib.features.workflows.engine.guard import Guard
+from toolcrib.features.workflows.engine.database import RunDatabase
+from toolcrib.features.workflows.engine.documents import Documents, RunPlan
+from toolcrib.features.workflows.engine.guard import CallGuard
 from toolcrib.features.workflows.engine.serializer import JsonSerializer
 from toolcrib.features.workflows.engine.waits import Waits
 from toolcrib.features.workflows.ports import RunInfo, RunServices
@@ -47,10 +47,10 @@ class ActiveRun(Protocol):
     root: str
     path: str
     owner: str | None
-    plan: Plan
+    plan: RunPlan
     walk: Walk
     info: RunInfo
-    guard: Guard
+    guard: CallGuard
     stopped: BaseException | None
     states: dict[str, StepState]
     confirmed: float
@@ -59,7 +59,7 @@ class ActiveRun(Protocol):
     def children(self) -> ChildRuns: ...
 
     @property
-    def database(self) -> Database: ...
+    def database(self) -> RunDatabase: ...
 
     @property
     def clock(self) -> Clock: ...

@@ -94,14 +94,14 @@ _LOCKED = "database is locked"
 
 class HasDatabase(Protocol):
     @property
-    def database(self) -> Database: ...
+    def database(self) -> RunDatabase: ...
 
 
 Self = TypeVar("Self", bound=HasDatabase)
 
 
 @asynccontextmanager
-async def in_time(database: Database, hint: str = "") -> AsyncIterator[None]:
+async def in_time(database: RunDatabase, hint: str = "") -> AsyncIterator[None]:
     """Raises `DatabaseUnavailable` if the block takes too long."""
     try:
         async with asyncio.timeout(PATIENCE) as limit:
@@ -289,7 +289,7 @@ class DiskFull(sqlite3.OperationalError):
     """DBOS waits and tries again only if the message says that the database is locked."""
 
 
-class Database:
+class RunDatabase:
     """Runs short transactions in threads, and again while the database is unavailable."""
 
     def __init__(self, url: str, *, synchronous: Synchronous = "NORMAL") -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from toolcrib.errors import NotFound, UsageError
-from toolcrib.features.workflows.engine.database import Database, insert_once
+from toolcrib.features.workflows.engine.database import RunDatabase, insert_once
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, shown
 from toolcrib.features.workflows.engine.tables import runs
@@ -33,7 +33,7 @@ MOST_CACHED = 200
 
 
 async def insert_run(
-    database: Database,
+    database: RunDatabase,
     run: str,
     workflow: str,
     created: float,
@@ -58,7 +58,7 @@ async def insert_run(
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A root run, compiled."""
 
     graph: CompiledGraph
@@ -125,15 +125,15 @@ def map_item(document: Document, secrets: SecretInputs) -> MapItem | None:
 class Documents:
     """Compiled root runs, kept while they are used."""
 
-    def __init__(self, database: Database, serializer: JsonSerializer, key: RunKey) -> None:
+    def __init__(self, database: RunDatabase, serializer: JsonSerializer, key: RunKey) -> None:
         self._database = database
         self._serializer = serializer
         self._key = key
-        self._plans: OrderedDict[str, Plan] = OrderedDict()
-        self._shown: OrderedDict[str, Plan] = OrderedDict()
+        self._plans: OrderedDict[str, RunPlan] = OrderedDict()
+        self._shown: OrderedDict[str, RunPlan] = OrderedDict()
         self._graphs: OrderedDict[str, CompiledGraph] = OrderedDict()
 
-    async def plan(self, root: str, document: Document | None = None) -> Plan:
+    async def plan(self, root: str, document: Document | None = None) -> RunPlan:
         """The plan of a root run; its document is read if it is not given. Raises `LostSecrets`."""
         if (plan := self._plans.get(root)) is None:
             document = document or await self.read(root)
@@ -142,7 +142,7 @@ class Documents:
             plan = _kept(self._plans, root, _plan(graph, document, secrets))
         return plan
 
-    async def plan_to_show(self, root: str) -> Plan:
+    async def plan_to_show(self, root: str) -> RunPlan:
         """The plan of a run to look at; its signature is not checked, and nothing may run by it.
 
         If its secrets cannot be read, it has marks instead of them.
@@ -216,8 +216,8 @@ def _kept(cache: OrderedDict[str, T], key: str, value: T) -> T:
     return value
 
 
-def _plan(graph: CompiledGraph, document: Document, secrets: SecretInputs) -> Plan:
-    return Plan(
+def _plan(graph: CompiledGraph, document: Document, secrets: SecretInputs) -> RunPlan:
+    return RunPlan(
         graph=graph,
         inputs=secrets.reveal(document["inputs"]),
         facts=document["run"],
@@ -229,7 +229,7 @@ def _plan(graph: CompiledGraph, document: Document, secrets: SecretInputs) -> Pl
     )
 
 
-def info_of(root: str, plan: Plan) -> RunInfo:
+def info_of(root: str, plan: RunPlan) -> RunInfo:
     workflow = plan.graph.workflow
     return RunInfo(id=root, workflow=workflow, parent=plan.parent, results_of=plan.results_of)
 

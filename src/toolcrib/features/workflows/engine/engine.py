@@ -17,7 +17,7 @@ from dbos import DBOS
 from toolcrib.clock import may_have_jumped
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.features.workflows.engine import interpreter
-from toolcrib.features.workflows.engine.database import Database, answered_in_time
+from toolcrib.features.workflows.engine.database import RunDatabase, answered_in_time
 from toolcrib.features.workflows.engine.dbos_internals import Queues, SystemSchema
 from toolcrib.features.workflows.engine.documents import complete_inputs, insert_run, root_document
 from toolcrib.features.workflows.engine.outcomes import FINAL_STATUSES, of_family, output, status
@@ -25,7 +25,7 @@ from toolcrib.features.workflows.engine.run_reader import RunReader, RunSelectio
 from toolcrib.features.workflows.engine.runtime import Runtime, outside_of_runs, stop_if_lost
 from toolcrib.features.workflows.engine.tables import begun, events, runs, waits
 from toolcrib.features.workflows.graph.validation import compile_workflow
-from toolcrib.features.workflows.records import FINAL, OpenQuestion, RunRecord, StepRecord
+from toolcrib.features.workflows.records import FINAL, RunQuestion, RunRecord, StepRecord
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
 from toolcrib.graph.node_type import UserAnswer
 from toolcrib.schema.workflows import RunState, Workflow
@@ -51,7 +51,7 @@ class _Size:
 class Retention:
     """Removes runs that are over; their sub-workflows and items go with them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: RunDatabase) -> None:
         self._database = database
 
     async def prune(
@@ -145,7 +145,7 @@ class Engine:
         self.retention = Retention(runtime.database)
 
     @property
-    def database(self) -> Database:
+    def database(self) -> RunDatabase:
         return self._runtime.database
 
     @answered_in_time
@@ -279,7 +279,7 @@ class Engine:
         self._runtime.on_change(run, step)
 
     @answered_in_time
-    async def questions(self, run: str) -> Sequence[OpenQuestion]:
+    async def questions(self, run: str) -> Sequence[RunQuestion]:
         return [question for question, _ in await self._reader.questions(run)]
 
     @answered_in_time

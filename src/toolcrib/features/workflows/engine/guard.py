@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from toolcrib.clock import Clock
-from toolcrib.features.workflows.engine.database import Database, insert_of
+from toolcrib.features.workflows.engine.database import RunDatabase, insert_of
 from toolcrib.features.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, SystemSchema
 from toolcrib.features.workflows.engine.tables import begun, waits
 
@@ -76,10 +76,10 @@ def _build_begin(dialect: sa.Dialect) -> sa.UpdateBase:
 _begin = Prepared(_build_begin)
 
 
-class Guard:
+class CallGuard:
     """The begun calls of one run, in this process."""
 
-    def __init__(self, database: Database, clock: Clock, run: str, owner: str | None) -> None:
+    def __init__(self, database: RunDatabase, clock: Clock, run: str, owner: str | None) -> None:
         self._database = database
         self._clock = clock
         self._run = run

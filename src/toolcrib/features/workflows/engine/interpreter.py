@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from toolcrib.clock import Clock
 from toolcrib.errors import CallFailed, Denied, NotFound, ToolcribError, UsageError
 from toolcrib.features.workflows.engine.active_run import ActiveRun, ParentVisit
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import (
     DBOSAwaitedWorkflowCancelledError,
     DBOSWorkflowConflictIDError,
@@ -31,7 +31,7 @@ from toolcrib.features.workflows.engine.dbos_internals import (
 from toolcrib.features.workflows.engine.documents import (
     Document,
     Documents,
-    Plan,
+    RunPlan,
     complete_inputs,
     info_of,
     insert_run,
@@ -39,7 +39,7 @@ from toolcrib.features.workflows.engine.documents import (
     map_item,
     root_document,
 )
-from toolcrib.features.workflows.engine.guard import Guard
+from toolcrib.features.workflows.engine.guard import CallGuard
 from toolcrib.features.workflows.engine.outcomes import FinalOutcome, final_outcome, result_of
 from toolcrib.features.workflows.engine.runtime import Runtime, outside_of_runs, stop_lost
 from toolcrib.features.workflows.engine.serializer import CALLED, JsonSerializer, RunFailed
@@ -405,7 +405,15 @@ class Execution:
     """Runs visits until it is stopped: the run was cancelled, another worker has it, or the engine closes."""
 
     def __init__(
-        self, runtime: Runtime, *, run: str, root: str, path: str, owner: str | None, plan: Plan, walk: Walk
+        self,
+        runtime: Runtime,
+        *,
+        run: str,
+        root: str,
+        path: str,
+        owner: str | None,
+        plan: RunPlan,
+        walk: Walk,
     ) -> None:
         self.runtime = runtime
         self.run = run
@@ -415,7 +423,7 @@ class Execution:
         self.plan = plan
         self.walk = walk
         self.info = info_of(root, plan)
-        self.guard = Guard(runtime.database, runtime.clock, run, owner)
+        self.guard = CallGuard(runtime.database, runtime.clock, run, owner)
         self.children = Children(self)
         self.started: datetime | None = None
         self.stopped: BaseException | None = None
@@ -438,7 +446,7 @@ class Execution:
         return self.runtime.waits
 
     @property
-    def database(self) -> Database:
+    def database(self) -> RunDatabase:
         return self.runtime.database
 
     @property

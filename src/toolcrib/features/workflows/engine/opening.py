@@ -21,7 +21,7 @@ from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import HostRunning
 from toolcrib.features.workflows.engine import dbos_internals, interpreter
-from toolcrib.features.workflows.engine.database import Database, Synchronous, answered_in_time, in_time
+from toolcrib.features.workflows.engine.database import RunDatabase, Synchronous, answered_in_time, in_time
 from toolcrib.features.workflows.engine.dbos_internals import Queues, requeue, take_recovered_runs
 from toolcrib.features.workflows.engine.engine import Engine, family
 from toolcrib.features.workflows.engine.outcomes import status
@@ -134,7 +134,7 @@ async def open_viewer(
     key: RunKey = NO_KEY,
 ) -> AsyncIterator[Engine]:
     """The runs of a home folder, or of a PostgreSQL database."""
-    database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}")
+    database = RunDatabase(url or f"sqlite:///{folder / 'runs.sqlite'}")
     # Services are for workers.
     runtime = Runtime.over(
         database, clock or SystemClock(), cast("RunServices", cast("Any", None)), on_change, signer, key
@@ -183,7 +183,7 @@ async def open_engine(
     `key` is that of the secret inputs; workers need the same one to take over each other's runs.
     """
     options, clock = options or EngineOptions(), clock or SystemClock()
-    database = Database(url or f"sqlite:///{folder / 'runs.sqlite'}", synchronous=options.synchronous)
+    database = RunDatabase(url or f"sqlite:///{folder / 'runs.sqlite'}", synchronous=options.synchronous)
     runtime = Runtime.over(database, clock, services, on_change, signer, key)
     runtime.stale_after = options.lease / 3
     async with _closing(database, folder) as slot:
@@ -221,7 +221,7 @@ async def open_engine(
 
 
 @asynccontextmanager
-async def _closing(database: Database, folder: Path) -> AsyncIterator[Slot]:
+async def _closing(database: RunDatabase, folder: Path) -> AsyncIterator[Slot]:
     """The name of this worker, until nothing of it can change the database any more."""
     with take_slot(folder / "workers") as slot:
         try:
@@ -253,7 +253,7 @@ async def _launched(runtime: Runtime, slot: Slot, options: EngineOptions) -> Asy
         interpreter.use(None)
 
 
-async def _destroy(database: Database) -> None:
+async def _destroy(database: RunDatabase) -> None:
     """End DBOS. Its threads end what they are doing, but do not wait for a database that is away."""
     with ThreadPoolExecutor(1) as thread:
         ending = asyncio.get_running_loop().run_in_executor(thread, DBOS.destroy)

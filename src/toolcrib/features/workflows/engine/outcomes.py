@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, RunFailed, shown
 
@@ -50,7 +50,7 @@ class FinalOutcome:
     error: str | None
 
 
-async def final_outcome(database: Database, run: str) -> FinalOutcome | None:
+async def final_outcome(database: RunDatabase, run: str) -> FinalOutcome | None:
     """None while the run is not over, or if there is none."""
     query = (
         sa.select(status.c.status, output.c.output, output.c.error)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
-from toolcrib.features.workflows.engine.documents import Plan, map_item
+from toolcrib.features.workflows.engine.documents import RunPlan, map_item
 from toolcrib.features.workflows.engine.outcomes import (
     ACTIVE_STATUSES,
     FinalOutcome,
@@ -27,7 +27,7 @@ from toolcrib.features.workflows.engine.runtime import Runtime
 from toolcrib.features.workflows.engine.serializer import shown
 from toolcrib.features.workflows.engine.tables import runs
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey, asking_roots, moment
-from toolcrib.features.workflows.records import OpenQuestion, RunRecord, StepRecord, path_in
+from toolcrib.features.workflows.records import RunQuestion, RunRecord, StepRecord, path_in
 from toolcrib.features.workflows.secret_inputs import without_marks
 from toolcrib.graph.trace import Outcome
 from toolcrib.graph.walk import Visit
@@ -127,7 +127,7 @@ class RunReader:
             _record(row, questions.get(row.run, []), ended.get(row.run), row.run in asked) for row in rows
         ]
 
-    async def questions(self, run: str) -> list[tuple[OpenQuestion, WaitKey]]:
+    async def questions(self, run: str) -> list[tuple[RunQuestion, WaitKey]]:
         return [(_question(wait, run), wait.key) for wait in await self._runtime.waits.open_questions(run)]
 
     async def before(self, run: str, step: str) -> Sequence[Mapping[str, Any]]:
@@ -158,7 +158,7 @@ class RunReader:
         return sorted(found, key=_order)
 
     def _steps_of(
-        self, part: _Recorded, plan: Plan, record: RunRecord, asked: Collection[str]
+        self, part: _Recorded, plan: RunPlan, record: RunRecord, asked: Collection[str]
     ) -> list[StepRecord]:
         """Recorded visits, then the one under way, which follows from them."""
         reused = {trace["step"]: trace for trace in plan.recorded} if part.item is None else {}
@@ -329,9 +329,9 @@ def _state_of(row: Any, waits: list[Wait], asked: bool) -> RunState:
     return "waiting" if asked else "running"
 
 
-def _question(wait: Wait, root: str) -> OpenQuestion:
+def _question(wait: Wait, root: str) -> RunQuestion:
     content = without_marks(wait.content)
-    return OpenQuestion(
+    return RunQuestion(
         run=root,
         step=path_in(wait.key.run, root) + wait.key.step,
         asked_by=wait.root,
@@ -378,7 +378,7 @@ def _parts(connection: sa.Connection, run: str) -> list[_Recorded]:
     return parts
 
 
-def _step(trace: Mapping[str, Any], path: str, plan: Plan, *, reused: bool = False) -> StepRecord:
+def _step(trace: Mapping[str, Any], path: str, plan: RunPlan, *, reused: bool = False) -> StepRecord:
     shown: Mapping[str, Any] = plan.secrets.shown({**trace, "step": path + trace["step"]})
     return StepRecord(
         step=shown["step"],

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from toolcrib.clock import Clock
 from toolcrib.config.database_key import Signer
 from toolcrib.features.workflows.engine.active_run import ActiveRun
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import (
     DBOSWorkflowCancelledError,
     DBOSWorkflowConflictIDError,
@@ -61,7 +61,7 @@ def stop_if_lost(execution: ActiveRun, state: str, owner: str | None) -> None:
         execution.stop(DBOSWorkflowConflictIDError(execution.run))
 
 
-class Place(NamedTuple):
+class VisitPlace(NamedTuple):
     """A visit as one run sees it."""
 
     run: str
@@ -70,10 +70,13 @@ class Place(NamedTuple):
     """Empty in a run that it only belongs to as a part of a sub-workflow: breakpoints are for own nodes."""
 
 
-def places(root: str, step: str, node: str) -> list[Place]:
+def places(root: str, step: str, node: str) -> list[VisitPlace]:
     """The visit in all runs that it is part of, the outermost first."""
     *parents, _ = with_parents(root)
-    return [*(Place(run, path_in(root, run) + step, "") for run in parents), Place(root, step, node)]
+    return [
+        *(VisitPlace(run, path_in(root, run) + step, "") for run in parents),
+        VisitPlace(root, step, node),
+    ]
 
 
 @dataclass
@@ -99,7 +102,7 @@ class RunControl:
 class Controls:
     """The controls of all runs that are active in this process."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: RunDatabase) -> None:
         self._database = database
         self._active: dict[str, RunControl] = {}
         self._users: dict[str, int] = {}
@@ -126,7 +129,7 @@ class Controls:
             for place in places(root, step, node):
                 stopped = await self._hold(place, paused) or stopped
 
-    async def _hold(self, place: Place, paused: Callable[[], None]) -> bool:
+    async def _hold(self, place: VisitPlace, paused: Callable[[], None]) -> bool:
         """Wait while the visit is stopped in this run; whether it was."""
         control = self._active[place.run]
         if not control.stops(place.step, place.node):
@@ -200,7 +203,7 @@ def _set(text: str) -> frozenset[str]:
 class Runtime:
     """The parts that visits use, and the runs that are active in this process."""
 
-    database: Database
+    database: RunDatabase
     clock: Clock
     services: RunServices
     on_change: OnChange
@@ -216,7 +219,7 @@ class Runtime:
     @classmethod
     def over(
         cls,
-        database: Database,
+        database: RunDatabase,
         clock: Clock,
         services: RunServices,
         on_change: OnChange,

@@ -15,7 +15,7 @@ from toolcrib.errors import CallFailed, ConnectionLost, NotDelivered, ToolcribEr
 from toolcrib.features.workflows.engine.active_run import ActiveRun
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey
 from toolcrib.features.workflows.ports import RunInfo
-from toolcrib.graph.node_type import ModelAnswer, ModelTask, ToolUse, UserAnswer, UserQuestion
+from toolcrib.graph.node_type import ModelAnswer, ModelTask, NodeCall, NodeQuestion, UserAnswer
 from toolcrib.graph.trace import MOST_NOTES, shown
 from toolcrib.graph.walk import Visit
 from toolcrib.schema.tools import ToolResult
@@ -155,7 +155,7 @@ class VisitContext:
         await self._execution.guard.take_back(self._short_step)
         self.unclear = None
 
-    async def call(self, use: ToolUse) -> ToolResult:
+    async def call(self, use: NodeCall) -> ToolResult:
         services = self._execution.services
         repeatable = services.repeatable(use, self.info)
         if not repeatable:
@@ -172,7 +172,7 @@ class VisitContext:
     async def ask_model(self, task: ModelTask) -> ModelAnswer:
         return await self._execution.services.ask_model(task, VisitView(self))
 
-    async def ask_user(self, question: UserQuestion) -> UserAnswer:
+    async def ask_user(self, question: NodeQuestion) -> UserAnswer:
         seconds = question.deadline or self.info.workflow.options.question_deadline
         async with self._wait("question", _content(question), seconds) as wait:
             try:
@@ -192,7 +192,7 @@ class VisitContext:
     async def wait_for_server(
         self, server: str, text: str, ready: Callable[[], Coroutine[Any, Any, None]]
     ) -> bool:
-        question = UserQuestion(text=text, choices=(STOP,), shown={"server": server})
+        question = NodeQuestion(text=text, choices=(STOP,), shown={"server": server})
         key = WaitKey(self._execution.run, self._short_step, _wait_number(server))
         seconds, waits = self.info.workflow.options.question_deadline, self._execution.waits
         wait = await waits.open(key, self.run, "server", _content(question), seconds)
@@ -291,7 +291,7 @@ def _wait_number(server: str) -> int:
     return -1 - (crc32(server.encode()) >> 1)
 
 
-def _content(question: UserQuestion) -> Mapping[str, Any]:
+def _content(question: NodeQuestion) -> Mapping[str, Any]:
     return {key: value for key, value in asdict(question).items() if key != "deadline"}
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from toolcrib.clock import Clock
-from toolcrib.features.workflows.engine.database import Database, insert_once
+from toolcrib.features.workflows.engine.database import RunDatabase, insert_once
 from toolcrib.features.workflows.engine.outcomes import ACTIVE_STATUSES, among, outermost, status
 from toolcrib.features.workflows.engine.serializer import JsonSerializer, RefusedValue
 from toolcrib.features.workflows.engine.tables import events, waits
@@ -62,7 +62,7 @@ class TakenEvent(NamedTuple):
 class Waits:
     """All waits of this process, woken by an answer here or by looking into the database."""
 
-    def __init__(self, database: Database, clock: Clock, serializer: JsonSerializer) -> None:
+    def __init__(self, database: RunDatabase, clock: Clock, serializer: JsonSerializer) -> None:
         self._database = database
         self._clock = clock
         self._serializer = serializer

@@ -29,7 +29,7 @@ import sqlalchemy as sa
 
 from toolcrib.clock import Clock
 from toolcrib.errors import ConfigError, DatabaseUnavailable
-from toolcrib.features.workflows.engine.database import Database
+from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.outcomes import status
 from toolcrib.features.workflows.engine.tables import workers
 
@@ -110,7 +110,7 @@ class Workers:
 
     def __init__(
         self,
-        database: Database,
+        database: RunDatabase,
         slot: Slot,
         clock: Clock,
         *,

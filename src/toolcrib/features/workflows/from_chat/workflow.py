@@ -45,7 +45,7 @@ LONG = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
+class ResultPart:
     """A part of an earlier result."""
 
     call: int
@@ -78,27 +78,27 @@ def is_trivial(value: Any) -> bool:
     return len(text) < SHORTEST or text.lower() in _COMMON
 
 
-def find_origin(value: Any, calls: Sequence[ChatCall]) -> Origin | None:
+def find_origin(value: Any, calls: Sequence[ChatCall]) -> ResultPart | None:
     """The most specific place of exactly this value in the results, the latest result first."""
     if is_trivial(value):
         return None
     for number in range(len(calls) - 1, -1, -1):
         places = [path for path, leaf in calls[number].leaves if leaf == value and type(leaf) is type(value)]
         if places:
-            return Origin(call=number, path=("data", *max(places, key=len)))
+            return ResultPart(call=number, path=("data", *max(places, key=len)))
         if isinstance(value, str) and calls[number].text.strip() == value.strip():
-            return Origin(call=number, path=("text",))
+            return ResultPart(call=number, path=("text",))
     return None
 
 
-def find_parts(text: str, calls: Sequence[ChatCall]) -> list[tuple[str, Origin]]:
+def find_parts(text: str, calls: Sequence[ChatCall]) -> list[tuple[str, ResultPart]]:
     """Results that occur inside of a text, the longest first and without overlaps."""
-    found: list[tuple[str, Origin]] = []
+    found: list[tuple[str, ResultPart]] = []
     for number in range(len(calls) - 1, -1, -1):
         whole = calls[number].text.strip()
-        candidates = [(whole, Origin(call=number, path=("text",)))]
+        candidates = [(whole, ResultPart(call=number, path=("text",)))]
         candidates += [
-            (leaf, Origin(call=number, path=("data", *path)))
+            (leaf, ResultPart(call=number, path=("data", *path)))
             for path, leaf in calls[number].leaves
             if isinstance(leaf, str)
         ]
@@ -110,8 +110,8 @@ def find_parts(text: str, calls: Sequence[ChatCall]) -> list[tuple[str, Origin]]
     return _without_overlaps(text, sorted(found, key=lambda candidate: -len(candidate[0])))
 
 
-def _without_overlaps(text: str, found: Sequence[tuple[str, Origin]]) -> list[tuple[str, Origin]]:
-    kept: list[tuple[str, Origin]] = []
+def _without_overlaps(text: str, found: Sequence[tuple[str, ResultPart]]) -> list[tuple[str, ResultPart]]:
+    kept: list[tuple[str, ResultPart]] = []
     for part, origin in found:
         if part in text:
             text = text.replace(part, "\0")
@@ -155,7 +155,7 @@ def varies(chats: Sequence[Sequence[ChatCall]], call: int, path: Path) -> bool:
     return any(value != values[0] for value in values[1:])
 
 
-def holds_everywhere(chats: Sequence[Sequence[ChatCall]], call: int, path: Path, origin: Origin) -> bool:
+def holds_everywhere(chats: Sequence[Sequence[ChatCall]], call: int, path: Path, origin: ResultPart) -> bool:
     """Whether the value came from the same place in every chat."""
     return all(value_at(chat[call].arguments, path) == origin.value(chat) for chat in chats)
 
@@ -309,18 +309,18 @@ class _Assembly:
             return self.inputs.reference(node, argument, value, description="Different in each chat.")
         return self._text(number, ids, path, value, argument) if isinstance(value, str) else value
 
-    def _fits(self, number: int, path: Path, origin: Origin) -> bool:
+    def _fits(self, number: int, path: Path, origin: ResultPart) -> bool:
         if (number, path) in self.without or self._is_other_data(origin):
             return False
         return holds_everywhere(self.chats, number, path, origin)
 
-    def _is_other_data(self, origin: Origin) -> bool:
+    def _is_other_data(self, origin: ResultPart) -> bool:
         """Whether a run gets structured data that cannot be what the text of the result shows."""
         definition = definition_of(self.calls[origin.call].tool, self.find_tool)
         has_object = definition is not None and "outputSchema" in definition.raw
         return has_object and origin.path[0] == "data" and isinstance(self.calls[origin.call].data, list)
 
-    def _note_position(self, node: str, argument: str, origin: Origin, ids: Sequence[str]) -> None:
+    def _note_position(self, node: str, argument: str, origin: ResultPart, ids: Sequence[str]) -> None:
         index = next((part for part in origin.path if isinstance(part, int)), None)
         if index is not None:
             which = f"item {index + 1} of the result of {ids[origin.call]}"

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from toolcrib.features.workflows.nodes.mcp_tool_call import McpToolCallResult
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeSettings
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType
 
 PREFIX = "app_"
 
@@ -21,11 +21,11 @@ class AppDebugKitOpSettings(NodeSettings):
     parameters: dict[str, Any] = Field(default_factory=dict, description="The parameters of the operation.")
 
 
-def use(settings: AppDebugKitOpSettings) -> ToolUse:
-    return ToolUse(tool=settings.operation_name, arguments=settings.parameters, desktop=True)
+def use(settings: AppDebugKitOpSettings) -> NodeCall:
+    return NodeCall(tool=settings.operation_name, arguments=settings.parameters, desktop=True)
 
 
-def read(use: ToolUse) -> AppDebugKitOpSettings | None:
+def read(use: NodeCall) -> AppDebugKitOpSettings | None:
     if not use.desktop or not use.tool.startswith(PREFIX):
         return None
     return AppDebugKitOpSettings(operation_name=use.tool, parameters=dict(use.arguments))

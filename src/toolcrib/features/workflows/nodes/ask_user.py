@@ -9,10 +9,10 @@ from pydantic import Field
 from toolcrib.graph.node_settings import NodeResult, NodeSettings
 from toolcrib.graph.node_type import (
     NodeContext,
+    NodeQuestion,
     NodeType,
     Refinement,
     Surroundings,
-    UserQuestion,
 )
 
 
@@ -43,7 +43,7 @@ class AskUserResult(NodeResult):
 
 
 async def run(settings: AskUserSettings, context: NodeContext) -> AskUserResult:
-    question = UserQuestion(
+    question = NodeQuestion(
         text=settings.message,
         choices=tuple(settings.choices),
         fields=settings.fields,

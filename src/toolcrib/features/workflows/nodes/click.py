@@ -15,7 +15,7 @@ from toolcrib.features.workflows.desktop_tools import (
 )
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, NotAToolNode, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType, NotAToolNode
 
 
 class ClickSettings(DesktopSettings):
@@ -49,7 +49,7 @@ TOOL = DesktopTool(
 )
 
 
-def use(settings: ClickSettings) -> ToolUse:
+def use(settings: ClickSettings) -> NodeCall:
     """Raises `NotAToolNode` if the place has to be found first: that is two calls."""
     if settings.x is None or settings.y is None:
         raise NotAToolNode(
@@ -70,11 +70,11 @@ async def run(settings: ClickSettings, context: NodeContext) -> ClickResult:
     return ClickResult(x=place.x, y=place.y, text=place.text, matches=len(matches))
 
 
-def _search(settings: ClickSettings) -> ToolUse:
+def _search(settings: ClickSettings) -> NodeCall:
     text = settings.target is not None
     wanted = {"text": settings.target} if text else {"template_image_base64": settings.image}
     scope = {} if settings.scope is None else {"app_name": settings.scope}
-    return ToolUse(tool="find_text" if text else "find_image", arguments={**wanted, **scope}, desktop=True)
+    return NodeCall(tool="find_text" if text else "find_image", arguments={**wanted, **scope}, desktop=True)
 
 
 def _best(matches: list[ScreenMatch], settings: ClickSettings) -> ScreenMatch:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType
 from toolcrib.graph.references import has_reference
 
 METHODS = ("app_name", "window_id", "pid")
@@ -34,14 +34,14 @@ class FocusWindowResult(NodeResult):
     window: int | str | None = Field(default=None, description="The id of the window.")
 
 
-def use(settings: FocusWindowSettings) -> ToolUse:
+def use(settings: FocusWindowSettings) -> NodeCall:
     value = settings.value
     if settings.method != "app_name" and isinstance(value, str) and value.isdigit():
         value = int(value)
     return _tool(settings.method).call(settings, **{settings.method: value})
 
 
-def read(use: ToolUse) -> FocusWindowSettings | None:
+def read(use: NodeCall) -> FocusWindowSettings | None:
     method = next((candidate for candidate in METHODS if use.arguments.get(candidate) is not None), None)
     if method is None:
         return None

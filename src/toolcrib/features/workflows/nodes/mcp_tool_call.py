@@ -10,11 +10,11 @@ from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult, NodeSettings
 from toolcrib.graph.node_type import (
     JsonSchema,
+    NodeCall,
     NodeContext,
     NodeType,
     Refinement,
     Surroundings,
-    ToolUse,
 )
 
 
@@ -29,11 +29,11 @@ class McpToolCallResult(NodeResult):
     pictures: list[str] = Field(default_factory=list, description="The ids of pictures in the result.")
 
 
-def use(settings: McpToolCallSettings) -> ToolUse:
-    return ToolUse(tool=settings.tool, arguments=settings.arguments)
+def use(settings: McpToolCallSettings) -> NodeCall:
+    return NodeCall(tool=settings.tool, arguments=settings.arguments)
 
 
-def read(use: ToolUse) -> McpToolCallSettings | None:
+def read(use: NodeCall) -> McpToolCallSettings | None:
     return None if use.desktop else McpToolCallSettings(tool=use.tool, arguments=dict(use.arguments))
 
 

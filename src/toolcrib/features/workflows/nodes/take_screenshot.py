@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
 from toolcrib.graph.node_settings import NodeResult, NodeSettings
-from toolcrib.graph.node_type import NodeContext, NodeType, ToolUse
+from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType
 
 
 class ScreenRegion(NodeSettings):
@@ -51,7 +51,7 @@ TOOL = DesktopTool(
 )
 
 
-def read(use: ToolUse) -> TakeScreenshotSettings | None:
+def read(use: NodeCall) -> TakeScreenshotSettings | None:
     given = use.arguments
     mode = given.get("mode") or _implied(given)
     return TOOL.read(use, mode=mode, include_ocr=given.get("include_ocr", False))

@@ -6,21 +6,21 @@ import re
 from typing import Any
 
 from toolcrib.features.workflows.graph.validation import validate
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
 from toolcrib.features.workflows.planner.repairs import repair
 from toolcrib.graph.files import workflow_from
 from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
 
-def problems_of(workflow: Workflow, catalog: Catalog) -> list[WorkflowProblem]:
+def problems_of(workflow: Workflow, catalog: PlannerCatalog) -> list[WorkflowProblem]:
     found = validate(workflow, find_tool=catalog.tool, find_workflow=catalog.workflow)
     return [problem for problem in found if not problem.warning]
 
 
 def build(
-    draft: Draft, catalog: Catalog, request: str, current: Workflow | None = None
+    draft: WorkflowDraft, catalog: PlannerCatalog, request: str, current: Workflow | None = None
 ) -> tuple[Workflow | None, list[WorkflowProblem]]:
     """The workflow of a repaired draft, or the problems; those that the current one has do not count."""
     repair(draft, catalog)
@@ -34,12 +34,12 @@ def build(
     return (None, problems) if problems else (workflow, [])
 
 
-def _is_reported(draft: Draft, problem: WorkflowProblem) -> bool:
+def _is_reported(draft: WorkflowDraft, problem: WorkflowProblem) -> bool:
     """Whether a rule already reported the node, more exactly than validation does."""
     return problem.node is not None and any(known.node == problem.node for known in draft.problems)
 
 
-def _written(draft: Draft, request: str) -> dict[str, Any]:
+def _written(draft: WorkflowDraft, request: str) -> dict[str, Any]:
     return {
         "name": workflow_name(draft.name or request),
         "description": draft.description[:2000],

@@ -26,7 +26,7 @@ def folded(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Catalog:
+class PlannerCatalog:
     types: Mapping[str, AnyNodeType]
     tools: Mapping[str, Tool]
     """By public name: those that were offered, and those that the current workflow uses."""

@@ -36,7 +36,7 @@ class PlannedEdge:
 
 
 @dataclass(kw_only=True)
-class Draft:
+class WorkflowDraft:
     """Changed in place by the rules."""
 
     name: str = ""

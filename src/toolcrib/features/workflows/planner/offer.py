@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.graph.node_type import AnyNodeType
 from toolcrib.schema.tools import Tool
 from toolcrib.schema.workflows import Workflow
@@ -127,11 +127,11 @@ def describe_tool(tool: Tool) -> str:
     return "\n".join([*(line for line in lines if line), "</tool>"])
 
 
-def describe_types(catalog: Catalog) -> str:
+def describe_types(catalog: PlannerCatalog) -> str:
     return "\n".join(_describe_type(kind) for kind in catalog.types.values())
 
 
-def describe_workflows(catalog: Catalog) -> str:
+def describe_workflows(catalog: PlannerCatalog) -> str:
     """The stored workflows, with their inputs and outputs."""
     found = list(catalog.workflows.items())[:_MOST_WORKFLOWS]
     return "\n".join(_describe_workflow(name, workflow) for name, workflow in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.features.workflows.planner.draft import Draft, PlannedEdge, PlannedNode
+from toolcrib.features.workflows.planner.draft import PlannedEdge, PlannedNode, WorkflowDraft
 from toolcrib.features.workflows.planner.reading import (
     NODE_FIELDS,
     read_edge,
@@ -34,7 +34,7 @@ KEYS = frozenset(
 )
 
 
-def patched(current: Workflow, patch: Mapping[str, Any]) -> Draft:
+def patched(current: Workflow, patch: Mapping[str, Any]) -> WorkflowDraft:
     """The draft of the changed workflow; what does not apply is among its problems."""
     draft = as_draft(current)
     unknown = [str(key) for key in patch if key not in KEYS]
@@ -50,7 +50,7 @@ def patched(current: Workflow, patch: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def as_draft(workflow: Workflow) -> Draft:
+def as_draft(workflow: Workflow) -> WorkflowDraft:
     """A workflow as a draft, in which every node is one of the current workflow."""
     written = workflow.model_dump(mode="json", by_alias=True, exclude_unset=True)
     nodes = {
@@ -65,7 +65,7 @@ def as_draft(workflow: Workflow) -> Draft:
     edges = [
         PlannedEdge(source=edge.source, target=edge.target, output=edge.output) for edge in workflow.edges
     ]
-    return Draft(
+    return WorkflowDraft(
         name=workflow.name,
         description=workflow.description,
         inputs=written.get("inputs", {}),
@@ -77,7 +77,7 @@ def as_draft(workflow: Workflow) -> Draft:
     )
 
 
-def _update_nodes(draft: Draft, given: object) -> None:
+def _update_nodes(draft: WorkflowDraft, given: object) -> None:
     for change in _updates(given):
         name = change.get("id") if isinstance(change, Mapping) else None
         node = draft.nodes.get(name) if isinstance(name, str) else None
@@ -112,7 +112,7 @@ def merged(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
     return {key: value for key, value in both.items() if not (key in changes and value is None)}
 
 
-def _remove_nodes(draft: Draft, given: object) -> None:
+def _remove_nodes(draft: WorkflowDraft, given: object) -> None:
     for name in given if isinstance(given, list) else ():
         if not isinstance(name, str) or name not in draft.nodes:
             draft.problem(None, f"remove_nodes: there is no node {name!r}.", _nodes_hint(draft, name))
@@ -121,12 +121,12 @@ def _remove_nodes(draft: Draft, given: object) -> None:
         draft.kept -= {name}
 
 
-def _nodes_hint(draft: Draft, name: object) -> str:
+def _nodes_hint(draft: WorkflowDraft, name: object) -> str:
     known = ", ".join(list(draft.nodes)[:50])
     return did_you_mean(str(name)[:100], draft.nodes, otherwise=f"The nodes: {known}.")
 
 
-def _remove_edges(draft: Draft, given: object) -> None:
+def _remove_edges(draft: WorkflowDraft, given: object) -> None:
     for item in given if isinstance(given, list) else ():
         edge = read_edge(item)
         found = [known for known in draft.edges if edge is not None and _is_same(known, edge)]
@@ -144,7 +144,7 @@ def _is_same(known: PlannedEdge, named: PlannedEdge) -> bool:
     return named.output in (NEXT, known.output)
 
 
-def _add_edges(draft: Draft, given: object) -> None:
+def _add_edges(draft: WorkflowDraft, given: object) -> None:
     earlier = list(draft.edges)
     read_edges(draft, given)
     for edge in [candidate for candidate in draft.edges if candidate not in earlier]:
@@ -158,7 +158,7 @@ def _add_edges(draft: Draft, given: object) -> None:
                 draft.doubt(edge.source, f"The edge {old} was replaced by {edge}.")
 
 
-def _change_values(draft: Draft, patch: Mapping[str, Any]) -> None:
+def _change_values(draft: WorkflowDraft, patch: Mapping[str, Any]) -> None:
     draft.inputs = {**draft.inputs, **read_inputs(draft, patch.get("inputs"))}
     draft.outputs = {**draft.outputs, **read_outputs(patch.get("outputs"))}
     _remove_values(draft, draft.inputs, patch.get("remove_inputs"), "input")
@@ -169,7 +169,7 @@ def _change_values(draft: Draft, patch: Mapping[str, Any]) -> None:
         draft.rest["triggers"] = patch["triggers"]
 
 
-def _remove_values(draft: Draft, values: dict[str, Any], given: object, kind: str) -> None:
+def _remove_values(draft: WorkflowDraft, values: dict[str, Any], given: object, kind: str) -> None:
     for name in given if isinstance(given, list) else ():
         if isinstance(name, str) and name in values:
             del values[name]

@@ -16,9 +16,9 @@ from toolcrib.errors import ModelError, ModelUnreachable, PlanRefused, UsageErro
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner import prompt
 from toolcrib.features.workflows.planner.building import build
-from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
-from toolcrib.features.workflows.planner.draft import Doubt, Draft
+from toolcrib.features.workflows.planner.draft import Doubt, WorkflowDraft
 from toolcrib.features.workflows.planner.offer import fitting
 from toolcrib.features.workflows.planner.patches import patched
 from toolcrib.features.workflows.planner.reading import read_workflow
@@ -231,7 +231,7 @@ class ToolSelection(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class WorkflowPlan:
     """A valid workflow for a request."""
 
     workflow: Workflow
@@ -291,7 +291,7 @@ class Planner:
         self._repairs = repairs
         self._timeout = timeout
 
-    async def plan(self, request: str, current: Workflow | None = None) -> Plan:
+    async def plan(self, request: str, current: Workflow | None = None) -> WorkflowPlan:
         """A workflow for the request, or the current one changed; raises `PlanRefused` and `ModelError`."""
         request = _checked(request)
         offered, doubts = screened(await self._offer(request), self._tools.tools())
@@ -304,7 +304,7 @@ class Planner:
             talk.heard(answer)
             attempt = _attempt(answer, catalog, request, current)
             if attempt.workflow is not None:
-                return Plan(
+                return WorkflowPlan(
                     workflow=attempt.workflow,
                     changes=differences(current, attempt.workflow),
                     doubts=(*doubts, *attempt.doubts),
@@ -326,11 +326,11 @@ class Planner:
             found += [tool for tool in known if tool not in found]
         return fitting(found, min(TOOL_TOKENS, context // 4))
 
-    def _catalog(self, offered: Sequence[Tool], current: Workflow | None) -> Catalog:
+    def _catalog(self, offered: Sequence[Tool], current: Workflow | None) -> PlannerCatalog:
         used = [] if current is None else [node.settings.get("tool") for node in current.nodes.values()]
         known = [tool for tool in self._tools.tools() if tool.name in used]
         tools = {tool.name: tool for tool in (*offered, *known)}
-        return Catalog(types=node_types(), tools=tools, workflows=self._workflows)
+        return PlannerCatalog(types=node_types(), tools=tools, workflows=self._workflows)
 
 
 def _checked(request: str) -> str:
@@ -345,7 +345,7 @@ def _schema(current: Workflow | None) -> dict[str, Any]:
     return prompt.PLAN if current is None else prompt.EDIT
 
 
-def _attempt(answer: Finished, catalog: Catalog, request: str, current: Workflow | None) -> _Attempt:
+def _attempt(answer: Finished, catalog: PlannerCatalog, request: str, current: Workflow | None) -> _Attempt:
     """What one answer comes to; raises `PlanRefused` if the model refuses."""
     if answer.reason in ("refused", "filtered"):
         raise PlanRefused(
@@ -363,7 +363,7 @@ def _attempt(answer: Finished, catalog: Catalog, request: str, current: Workflow
     return _Attempt(workflow=workflow, doubts=tuple(draft.doubts), problems=tuple(problems))
 
 
-def _draft(answer: Mapping[str, Any], current: Workflow | None) -> Draft:
+def _draft(answer: Mapping[str, Any], current: Workflow | None) -> WorkflowDraft:
     refusal = answer.get("refusal")
     if (
         isinstance(refusal, str)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from toolcrib.features.workflows.planner.catalog import Catalog
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.offer import (
     as_data,
     describe_tools,
@@ -128,7 +128,7 @@ PLAN = _object((), workflow=_WORKFLOW, refusal=_TEXT)
 EDIT = _object((), patch=_PATCH, refusal=_TEXT)
 
 
-def system_prompt(catalog: Catalog, offered: Sequence[Tool], *, is_edit: bool) -> str:
+def system_prompt(catalog: PlannerCatalog, offered: Sequence[Tool], *, is_edit: bool) -> str:
     parts = [_RULES, f"Node types\n{describe_types(catalog)}", f"Tools\n{describe_tools(offered)}"]
     if catalog.workflows:
         parts.append(f"Workflows that a SubWorkflow node can run\n{describe_workflows(catalog)}")

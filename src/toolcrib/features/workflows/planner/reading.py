@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolcrib.features.workflows.planner.draft import Draft, PlannedEdge, PlannedNode
+from toolcrib.features.workflows.planner.draft import PlannedEdge, PlannedNode, WorkflowDraft
 from toolcrib.schema.workflows import NEXT, Node, ParameterType
 
 MOST_NODES = 500
@@ -27,9 +27,9 @@ _TYPES: dict[str, ParameterType] = {
 }
 
 
-def read_workflow(answer: Mapping[str, Any]) -> Draft:
+def read_workflow(answer: Mapping[str, Any]) -> WorkflowDraft:
     """A draft of the workflow; what cannot be read is among its problems."""
-    draft = Draft(name=_text(answer.get("name")), description=_text(answer.get("description")))
+    draft = WorkflowDraft(name=_text(answer.get("name")), description=_text(answer.get("description")))
     read_nodes(draft, answer.get("nodes", answer.get("steps")))
     read_edges(draft, answer.get("edges", answer.get("connections")))
     draft.inputs = read_inputs(draft, answer.get("inputs", answer.get("parameters")))
@@ -38,7 +38,7 @@ def read_workflow(answer: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def read_nodes(draft: Draft, given: object) -> None:
+def read_nodes(draft: WorkflowDraft, given: object) -> None:
     for position, (named, node) in enumerate(_named(given), 1):
         if position > MOST_NODES:
             draft.problem(None, f"There are more than {MOST_NODES} nodes.")
@@ -52,7 +52,7 @@ def read_nodes(draft: Draft, given: object) -> None:
         draft.nodes[read.id] = read
 
 
-def _node(draft: Draft, named: str, given: object, position: int) -> PlannedNode | None:
+def _node(draft: WorkflowDraft, named: str, given: object, position: int) -> PlannedNode | None:
     if not isinstance(given, Mapping):
         draft.problem(named or None, f"Node {position} is not an object with id, type and settings.")
         return None
@@ -73,7 +73,7 @@ def _node(draft: Draft, named: str, given: object, position: int) -> PlannedNode
     return PlannedNode(id=id, type=kind, settings={**beside, **(settings or {})}, fields=fields)
 
 
-def read_edges(draft: Draft, given: object) -> None:
+def read_edges(draft: WorkflowDraft, given: object) -> None:
     for position, edge in enumerate(_items(given), 1):
         read = read_edge(edge)
         if read is None:
@@ -105,7 +105,7 @@ def _output(given: object) -> str:
     return _text(given) or NEXT
 
 
-def read_inputs(draft: Draft, given: object) -> dict[str, dict[str, Any]]:
+def read_inputs(draft: WorkflowDraft, given: object) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for named, value in _named(given):
         fields = dict(value) if isinstance(value, Mapping) else {}

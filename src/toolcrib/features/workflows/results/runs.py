@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.records import OpenQuestion, RunRecord, RunStart, StepRecord
+from toolcrib.features.workflows.records import RunQuestion, RunRecord, RunStart, StepRecord
 from toolcrib.schema.failures import FailureText
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
@@ -315,7 +315,7 @@ def trace_json(run: str, step: StepRecord) -> StepTrace:
     }
 
 
-def question_json(question: OpenQuestion) -> StepQuestion:
+def question_json(question: RunQuestion) -> StepQuestion:
     return {
         "step": question.step,
         "asked_by": question.asked_by,

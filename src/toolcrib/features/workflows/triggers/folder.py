@@ -20,8 +20,8 @@ from pydantic import Field
 
 from toolcrib.errors import ConfigError
 from toolcrib.features.workflows.trigger_type import (
-    Found,
-    Occurrence,
+    TriggerOccurrence,
+    TriggerResult,
     TriggerSettings,
     TriggerType,
     WatchContext,
@@ -136,22 +136,24 @@ class FolderWatch:
         self._again = 0.0
         self._forget = context.monotonic() + FORGET_EVERY
 
-    async def check(self, now: datetime, position: str) -> Found:
+    async def check(self, now: datetime, position: str) -> TriggerResult:
         if self._context.monotonic() < self._again:
-            return Found()
+            return TriggerResult()
         if self._known is None:
             self._known = await self._context.known()
         began = self._context.monotonic()
         files = await _scan(self._settings)
         ended = self._context.monotonic()
         self._again = ended + max(min(INTERVAL, self._settings.settle), (ended - began) * SHARE)
-        return Found(occurrences=self._complete(files, now, ended), gone=self._gone(files, ended))
+        return TriggerResult(occurrences=self._complete(files, now, ended), gone=self._gone(files, ended))
 
-    def _complete(self, files: dict[str, WatchedFile], now: datetime, at: float) -> tuple[Occurrence, ...]:
+    def _complete(
+        self, files: dict[str, WatchedFile], now: datetime, at: float
+    ) -> tuple[TriggerOccurrence, ...]:
         known = self._known or set()
         for path in self._changing.keys() - files.keys():
             del self._changing[path]
-        found: list[Occurrence] = []
+        found: list[TriggerOccurrence] = []
         for path, version in files.items():
             if key(version, self._settings) in known:
                 self._changing.pop(path, None)
@@ -193,17 +195,17 @@ def _folder(settings: FolderSettings) -> Path:
     return Path(settings.path).expanduser()
 
 
-async def _begin(settings: FolderSettings, now: datetime) -> Found:
+async def _begin(settings: FolderSettings, now: datetime) -> TriggerResult:
     files = await _scan(settings)
     if settings.existing:
-        return Found(position=now.isoformat())
+        return TriggerResult(position=now.isoformat())
     ignored = (_occurrence(version, settings, now, ignored=True) for version in files.values())
-    return Found(occurrences=tuple(ignored), position=now.isoformat())
+    return TriggerResult(occurrences=tuple(ignored), position=now.isoformat())
 
 
 def _occurrence(
     version: WatchedFile, settings: FolderSettings, now: datetime, *, ignored: bool = False
-) -> Occurrence:
+) -> TriggerOccurrence:
     path = Path(version.path)
     event = {
         "path": version.path,
@@ -212,7 +214,9 @@ def _occurrence(
         "size": version.size,
         "modified": datetime.fromtimestamp(version.modified / 1e9, UTC).isoformat(),
     }
-    return Occurrence(id=key(version, settings), event={} if ignored else event, due=now, ignored=ignored)
+    return TriggerOccurrence(
+        id=key(version, settings), event={} if ignored else event, due=now, ignored=ignored
+    )
 
 
 def _describe(settings: FolderSettings) -> str:

@@ -19,9 +19,9 @@ from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.scheduling.phrases import describe_schedule, read_timetable
 from toolcrib.features.workflows.scheduling.timetable import Timetable, latest
 from toolcrib.features.workflows.trigger_type import (
-    Found,
-    Occurrence,
     Overlap,
+    TriggerOccurrence,
+    TriggerResult,
     TriggerSettings,
     TriggerType,
     WatchContext,
@@ -54,18 +54,18 @@ class ScheduleWatch:
         self._timetable = _timetable(settings.cron, settings.timezone)
         self._next: tuple[str, datetime | None] = ("", None)
 
-    async def check(self, now: datetime, position: str) -> Found:
+    async def check(self, now: datetime, position: str) -> TriggerResult:
         since = datetime.fromisoformat(position) if position else now
         if since - now > CLOCK_SET_BACK:
             # Moments that were started already are remembered, and are not started again.
-            return Found(position=now.isoformat())
+            return TriggerResult(position=now.isoformat())
         if self._next[0] != position:
             self._next = (position, self._timetable.next(since))
         upcoming = self._next[1]
         if upcoming is None or upcoming > now:
-            return Found()
+            return TriggerResult()
         due = due_moments(self._timetable, since, now, self._settings)
-        return Found(occurrences=tuple(map(_occurrence, due)), position=now.isoformat())
+        return TriggerResult(occurrences=tuple(map(_occurrence, due)), position=now.isoformat())
 
 
 def due_moments(
@@ -81,8 +81,8 @@ def due_moments(
     return [*latest(timetable, since, missed_until, settings.most_missed), *on_time]
 
 
-def _occurrence(moment: datetime) -> Occurrence:
-    return Occurrence(
+def _occurrence(moment: datetime) -> TriggerOccurrence:
+    return TriggerOccurrence(
         id=moment.strftime("%Y%m%dT%H%M%SZ"), event={"scheduled": moment.isoformat()}, due=moment
     )
 

@@ -26,7 +26,7 @@ from toolcrib.features.workflows.automation.starts import (
     assess,
 )
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
-from toolcrib.features.workflows.trigger_type import Occurrence
+from toolcrib.features.workflows.trigger_type import TriggerOccurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
 from toolcrib.features.workflows.webhooks.request import HookRequest, event_of
 from toolcrib.features.workflows.webhooks.signature import BadSignature, check_signature
@@ -125,7 +125,7 @@ class Receiver:
         now = self._clock.now()
         identity = await self._admitted(activation.hook, request, settings, now)
         event = event_of(request, now)
-        occurrence = Occurrence(id=identity, event=event, due=now)
+        occurrence = TriggerOccurrence(id=identity, event=event, due=now)
         if settings.send is not None:
             source = assessment.defined.untrusted_source
             return await self._send(activation, occurrence, settings.send, source)
@@ -176,7 +176,7 @@ class Receiver:
         return _digest("delivery", delivery) if delivery else secrets.token_hex(16)
 
     async def _start(
-        self, activation: Activation, assessment: Assessment, occurrence: Occurrence, wait: float
+        self, activation: Activation, assessment: Assessment, occurrence: TriggerOccurrence, wait: float
     ) -> HookAnswer:
         run = run_id(activation.workflow, activation.trigger, occurrence.id)
         if await self._store.start_of(run) is None:
@@ -190,7 +190,7 @@ class Receiver:
             await self._starter.start(record, assessment)
         return await self._result(run, wait)
 
-    async def _check(self, assessment: Assessment, occurrence: Occurrence) -> None:
+    async def _check(self, assessment: Assessment, occurrence: TriggerOccurrence) -> None:
         """A request that could not start its run is refused, so that its sender knows."""
         if assessment.defined is None or assessment.workflow is None:
             return
@@ -208,7 +208,7 @@ class Receiver:
         return HookAnswer(accepted=result["state"] not in ("finished", "failed", "cancelled"), content=result)
 
     async def _send(
-        self, activation: Activation, occurrence: Occurrence, target: EventTarget, source: str
+        self, activation: Activation, occurrence: TriggerOccurrence, target: EventTarget, source: str
     ) -> HookAnswer:
         values = {"event": occurrence.event}
         name, value = resolve(target.name, values), resolve(target.value, values)

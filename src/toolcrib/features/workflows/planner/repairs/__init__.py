@@ -5,8 +5,8 @@ What a rule corrects is recorded as a doubt; what it cannot correct goes back to
 
 from __future__ import annotations
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import WorkflowDraft
 from toolcrib.features.workflows.planner.repairs import (
     arguments,
     conditions,
@@ -35,6 +35,6 @@ RULES = (
 """In this order: edges are only understood once nodes have their ids, types and settings."""
 
 
-def repair(draft: Draft, catalog: Catalog) -> None:
+def repair(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for rule in RULES:
         rule(draft, catalog)

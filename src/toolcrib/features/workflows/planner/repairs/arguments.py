@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
 from toolcrib.features.workflows.planner.repairs.settings import match
 from toolcrib.features.workflows.planner.repairs.types import TOOL_CALL
 from toolcrib.schema.tools import Tool
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for node in draft.new_nodes():
         name = node.settings.get("tool")
         if node.type != TOOL_CALL or not isinstance(name, str) or "{{" in name:
@@ -26,7 +26,7 @@ def apply(draft: Draft, catalog: Catalog) -> None:
         _arguments(draft, node, tool)
 
 
-def _arguments(draft: Draft, node: PlannedNode, tool: Tool) -> None:
+def _arguments(draft: WorkflowDraft, node: PlannedNode, tool: Tool) -> None:
     """Spellings of names; null for an argument that may be left out is the same as leaving it out."""
     given = node.settings.get("arguments")
     properties = tool.definition.input_schema.get("properties")
@@ -42,7 +42,7 @@ def _arguments(draft: Draft, node: PlannedNode, tool: Tool) -> None:
     }
 
 
-def _report_unknown(draft: Draft, node: PlannedNode, tool: Tool, given: Mapping[str, Any]) -> None:
+def _report_unknown(draft: WorkflowDraft, node: PlannedNode, tool: Tool, given: Mapping[str, Any]) -> None:
     """Arguments that the tool does not declare; most tools would ignore them without an error."""
     schema = tool.definition.input_schema
     unknown = [name for name in given if name not in schema["properties"]]

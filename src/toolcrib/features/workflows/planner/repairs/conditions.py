@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
 
 _OPERATORS = {
     "==": "equals",
@@ -42,7 +42,7 @@ _TEXT = re.compile(rf"\s*({_VALUE})\s*({_WORD})\s*({_VALUE})\s*", re.IGNORECASE)
 _EMPTY = re.compile(rf"\s*({_VALUE})\s+is\s+(not\s+)?empty\s*", re.IGNORECASE)
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for node in draft.new_nodes():
         for key in _KEYS:
             if key in node.settings:
@@ -53,7 +53,7 @@ def apply(draft: Draft, catalog: Catalog) -> None:
                 case["condition"] = _condition(draft, node, case["condition"])
 
 
-def _condition(draft: Draft, node: PlannedNode, given: Any) -> Any:
+def _condition(draft: WorkflowDraft, node: PlannedNode, given: Any) -> Any:
     if isinstance(given, str):
         return _from_text(draft, node, given)
     if not isinstance(given, Mapping):
@@ -66,7 +66,7 @@ def _condition(draft: Draft, node: PlannedNode, given: Any) -> Any:
     return _with_operator(draft, node, given)
 
 
-def _with_operator(draft: Draft, node: PlannedNode, given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_operator(draft: WorkflowDraft, node: PlannedNode, given: Mapping[str, Any]) -> dict[str, Any]:
     operator = given.get("operator", given.get("op"))
     if not isinstance(operator, str):
         return dict(given)
@@ -77,7 +77,7 @@ def _with_operator(draft: Draft, node: PlannedNode, given: Mapping[str, Any]) ->
     return {**{key: value for key, value in given.items() if key != "op"}, "operator": known}
 
 
-def _from_text(draft: Draft, node: PlannedNode, text: str) -> Any:
+def _from_text(draft: WorkflowDraft, node: PlannedNode, text: str) -> Any:
     """A comparison; text of another form is left to validation."""
     empty, compared = _EMPTY.fullmatch(text), _TEXT.fullmatch(text)
     if empty is not None:

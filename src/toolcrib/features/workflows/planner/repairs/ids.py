@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, map_texts
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import WorkflowDraft, map_texts
 from toolcrib.schema.workflows import NEXT, RESERVED
 
 _VALID = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -16,7 +16,7 @@ _OWNERS = ("loop", "map")
 """Settings whose value is the id of a node."""
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     renamed = _renamed(draft)
     for old, new in renamed.items():
         draft.nodes[old].id = new
@@ -36,7 +36,7 @@ def valid_id(text: str) -> str:
     return (f"{plain}_node" if plain in RESERVED else plain)[:64]
 
 
-def _renamed(draft: Draft) -> dict[str, str]:
+def _renamed(draft: WorkflowDraft) -> dict[str, str]:
     """New ids by the old ones; none is used twice."""
     wrong = [node.id for node in draft.new_nodes() if not _VALID.fullmatch(node.id) or node.id in RESERVED]
     used = set(draft.nodes) - set(wrong)
@@ -50,7 +50,7 @@ def _renamed(draft: Draft) -> dict[str, str]:
     return found
 
 
-def _split_outputs(draft: Draft, renamed: Mapping[str, str]) -> None:
+def _split_outputs(draft: WorkflowDraft, renamed: Mapping[str, str]) -> None:
     """Edges from `check.true` or `check:true`, and edges that use the old ids."""
     for edge in draft.edges:
         edge.source, edge.target = (
@@ -62,7 +62,7 @@ def _split_outputs(draft: Draft, renamed: Mapping[str, str]) -> None:
             edge.source, edge.output = node, output
 
 
-def _rename_references(draft: Draft, renamed: Mapping[str, str]) -> None:
+def _rename_references(draft: WorkflowDraft, renamed: Mapping[str, str]) -> None:
     if not renamed:
         return
     for node in draft.new_nodes():
@@ -83,7 +83,7 @@ def _with_new_names(value: dict[str, Any], renamed: Mapping[str, str], root: str
     return changed
 
 
-def _rename_inputs(draft: Draft) -> None:
+def _rename_inputs(draft: WorkflowDraft) -> None:
     renamed = {name: valid_id(name) for name in draft.inputs if not _VALID.fullmatch(name)}
     if not renamed:
         return

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, map_texts, texts_in
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import WorkflowDraft, map_texts, texts_in
 
 _ROOT = re.compile(r"(\{\{\s*\$?)(inputs|parameters|params|nodes|steps)\.(?=([a-z][a-z0-9_]*))")
 _INPUT = re.compile(r"\{\{\s*input\.([a-z][a-z0-9_]{0,63})")
 _INPUT_ROOTS = frozenset({"inputs", "parameters", "params"})
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for node in draft.new_nodes():
         node.settings = map_texts(
             node.settings, lambda text: _ROOT.sub(lambda found: _root(draft, found), text)
@@ -21,7 +21,7 @@ def apply(draft: Draft, catalog: Catalog) -> None:
     _declare(draft)
 
 
-def _root(draft: Draft, found: re.Match[str]) -> str:
+def _root(draft: WorkflowDraft, found: re.Match[str]) -> str:
     """`{{inputs.x}}` is `{{input.x}}`, and `{{steps.find.text}}` is `{{find.text}}`."""
     if found[2] in draft.nodes:
         return found[0]
@@ -30,7 +30,7 @@ def _root(draft: Draft, found: re.Match[str]) -> str:
     return "{{" if found[3] in draft.nodes else found[0]
 
 
-def _declare(draft: Draft) -> None:
+def _declare(draft: WorkflowDraft) -> None:
     texts = [*texts_in([node.settings for node in draft.nodes.values()]), *texts_in(draft.outputs)]
     used = dict.fromkeys(name for text in texts for name in _INPUT.findall(text))
     for name in used:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from toolcrib.features.workflows.planner.catalog import Catalog
-from toolcrib.features.workflows.planner.draft import Draft, PlannedEdge, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog
+from toolcrib.features.workflows.planner.draft import PlannedEdge, PlannedNode, WorkflowDraft
 from toolcrib.schema.workflows import ERROR, NEXT
 
 BODY, DONE = "body", "done"
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     openers = [node for node in draft.nodes.values() if catalog.flow(node) in ("loop", "map")]
     _name_owners(draft, catalog, openers)
     for opener in openers:
@@ -31,12 +31,12 @@ def _end_type(opener: PlannedNode) -> str:
     return f"End{opener.type}"
 
 
-def _end_of(draft: Draft, opener: PlannedNode) -> PlannedNode | None:
+def _end_of(draft: WorkflowDraft, opener: PlannedNode) -> PlannedNode | None:
     ends = draft.of_type(_end_type(opener))
     return next((end for end in ends if end.settings.get(_key(opener)) == opener.id), None)
 
 
-def _name_owners(draft: Draft, catalog: Catalog, openers: list[PlannedNode]) -> None:
+def _name_owners(draft: WorkflowDraft, catalog: PlannerCatalog, openers: list[PlannedNode]) -> None:
     """An end node that does not name its start belongs to the only start without an end."""
     for end in [node for node in draft.new_nodes() if catalog.flow(node) == "end"]:
         kind = end.type.removeprefix("End")
@@ -47,7 +47,7 @@ def _name_owners(draft: Draft, catalog: Catalog, openers: list[PlannedNode]) -> 
 
 
 def _close(
-    draft: Draft, catalog: Catalog, opener: PlannedNode, end: PlannedNode | None
+    draft: WorkflowDraft, catalog: PlannerCatalog, opener: PlannedNode, end: PlannedNode | None
 ) -> PlannedNode | None:
     """Edges from the body back to its start lead to the end node; it is added if it is missing."""
     inside = _body(draft, opener)
@@ -67,12 +67,12 @@ def _close(
     return end
 
 
-def _body(draft: Draft, opener: PlannedNode) -> set[str]:
+def _body(draft: WorkflowDraft, opener: PlannedNode) -> set[str]:
     starts = [edge.target for edge in draft.edges_from(opener.id) if edge.output != DONE]
     return {node for start in starts for node in draft.reached(start, without=frozenset({opener.id}))}
 
 
-def _ends_alone(draft: Draft, catalog: Catalog, opener: PlannedNode) -> bool:
+def _ends_alone(draft: WorkflowDraft, catalog: PlannerCatalog, opener: PlannedNode) -> bool:
     """Whether the body has no end node but cannot be confused with what follows: `done` leads elsewhere."""
     after, bodies = draft.edges_from(opener.id, DONE), draft.edges_from(opener.id, BODY)
     if not bodies:
@@ -83,7 +83,7 @@ def _ends_alone(draft: Draft, catalog: Catalog, opener: PlannedNode) -> bool:
     return not inside & draft.reached(after[0].target, without=frozenset({opener.id}))
 
 
-def _add_end(draft: Draft, opener: PlannedNode) -> PlannedNode:
+def _add_end(draft: WorkflowDraft, opener: PlannedNode) -> PlannedNode:
     name = draft.free_id(f"end_{opener.id}"[:64])
     end = PlannedNode(id=name, type=_end_type(opener), settings={_key(opener): opener.id})
     draft.nodes[name] = end
@@ -91,7 +91,7 @@ def _add_end(draft: Draft, opener: PlannedNode) -> PlannedNode:
     return end
 
 
-def _name_outputs(draft: Draft, opener: PlannedNode, end: PlannedNode | None) -> None:
+def _name_outputs(draft: WorkflowDraft, opener: PlannedNode, end: PlannedNode | None) -> None:
     """Of two edges without names, the one that leads to the end node is the body."""
     edges = draft.edges_from(opener.id)
     unnamed = [edge for edge in edges if edge.output not in (BODY, DONE, ERROR)]
@@ -105,7 +105,7 @@ def _name_outputs(draft: Draft, opener: PlannedNode, end: PlannedNode | None) ->
             edge.output = name
 
 
-def _continue_after(draft: Draft, opener: PlannedNode, end: PlannedNode) -> None:
+def _continue_after(draft: WorkflowDraft, opener: PlannedNode, end: PlannedNode) -> None:
     """What follows the end node follows the output `done` of its start."""
     for edge in draft.edges_from(end.id):
         if draft.edges_from(opener.id, DONE) and draft.edges_from(opener.id, DONE)[0].target != edge.target:
@@ -116,7 +116,7 @@ def _continue_after(draft: Draft, opener: PlannedNode, end: PlannedNode) -> None
         draft.doubt(end.id, f"{edge.target} follows {opener.id} when it is done, not {end.id}.")
 
 
-def _close_loose_ends(draft: Draft, catalog: Catalog, opener: PlannedNode) -> None:
+def _close_loose_ends(draft: WorkflowDraft, catalog: PlannerCatalog, opener: PlannedNode) -> None:
     """Outputs in the body without an edge lead to its end node."""
     end = _end_of(draft, opener)
     bodies = draft.edges_from(opener.id, BODY)
@@ -135,6 +135,6 @@ def _close_loose_ends(draft: Draft, catalog: Catalog, opener: PlannedNode) -> No
                 _note(draft, name, output, end.id)
 
 
-def _note(draft: Draft, name: str, output: str, end: str) -> None:
+def _note(draft: WorkflowDraft, name: str, output: str, end: str) -> None:
     which = "It" if output == NEXT else f"Its output {output!r}"
     draft.doubt(name, f"{which} had no edge inside the body; it leads to {end}.")

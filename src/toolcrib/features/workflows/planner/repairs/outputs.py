@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from toolcrib.features.workflows.planner.catalog import Catalog, folded
-from toolcrib.features.workflows.planner.draft import Draft, PlannedEdge, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog, folded
+from toolcrib.features.workflows.planner.draft import PlannedEdge, PlannedNode, WorkflowDraft
 from toolcrib.schema.workflows import ERROR, NEXT
 
 _SYNONYMS = {
@@ -19,14 +19,14 @@ _SYNONYMS = {
 }
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for edge in draft.edges:
         source = draft.nodes.get(edge.source)
         if source is not None and catalog.flow(source) != "end":
             _name(draft, edge, source, catalog.outputs(source))
 
 
-def _name(draft: Draft, edge: PlannedEdge, source: PlannedNode, outputs: tuple[str, ...]) -> None:
+def _name(draft: WorkflowDraft, edge: PlannedEdge, source: PlannedNode, outputs: tuple[str, ...]) -> None:
     if edge.output in (*outputs, ERROR):
         return
     found = _meant(edge.output, (*outputs, ERROR)) or _left_over(draft, edge, outputs)
@@ -47,7 +47,7 @@ def _meant(given: str, outputs: tuple[str, ...]) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
-def _left_over(draft: Draft, edge: PlannedEdge, outputs: tuple[str, ...]) -> str | None:
+def _left_over(draft: WorkflowDraft, edge: PlannedEdge, outputs: tuple[str, ...]) -> str | None:
     """The only output of an ordinary node, or the second of two if the first has its edge."""
     others = [other for other in draft.edges_from(edge.source) if other is not edge]
     free = [output for output in outputs if all(other.output != output for other in others)]

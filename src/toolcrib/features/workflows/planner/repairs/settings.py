@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from toolcrib.features.workflows.planner.catalog import Catalog, folded
-from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog, folded
+from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
 from toolcrib.graph.node_type import AnyNodeType
 
 _OTHER_NAMES = {
@@ -22,7 +22,7 @@ _OTHER_NAMES = {
 """What models call some settings, without case and punctuation."""
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     for node in draft.new_nodes():
         kind = catalog.type_of(node)
         if kind is not None:
@@ -36,7 +36,7 @@ def match(given: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     return {name: free.pop(folded(name)) for name in given if folded(name) in free}
 
 
-def _rename(draft: Draft, node: PlannedNode, kind: AnyNodeType) -> None:
+def _rename(draft: WorkflowDraft, node: PlannedNode, kind: AnyNodeType) -> None:
     fields = _fields(kind)
     unknown = [name for name in node.settings if name not in fields]
     missing = [name for name in fields if name not in node.settings]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.features.workflows.planner.catalog import Catalog, folded
-from toolcrib.features.workflows.planner.draft import Draft, PlannedNode
+from toolcrib.features.workflows.planner.catalog import PlannerCatalog, folded
+from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
 
 TOOL_CALL = "McpToolCall"
 _OTHER_NAMES = {
@@ -30,7 +30,7 @@ _OTHER_NAMES = {
 """Names that other programs use for the same thing."""
 
 
-def apply(draft: Draft, catalog: Catalog) -> None:
+def apply(draft: WorkflowDraft, catalog: PlannerCatalog) -> None:
     names = {folded(name): name for name in catalog.types}
     for node in draft.new_nodes():
         if node.type in catalog.types:
@@ -43,7 +43,7 @@ def apply(draft: Draft, catalog: Catalog) -> None:
             _as_tool_call(draft, node, catalog)
 
 
-def _as_tool_call(draft: Draft, node: PlannedNode, catalog: Catalog) -> None:
+def _as_tool_call(draft: WorkflowDraft, node: PlannedNode, catalog: PlannerCatalog) -> None:
     tool = catalog.find_tool(node.type)
     if tool is None or TOOL_CALL not in catalog.types:
         return  # Validation reports it; a Start or End node may still be removed.
