@@ -47,7 +47,7 @@ QUESTIONS = [
     Question(
         "the pause between two attempts of a step",
         "retries",
-        "features/workflows/engine/interpreter.py",
+        "features/workflows/engine/visits.py",
         "_pause",
     ),
     Question(

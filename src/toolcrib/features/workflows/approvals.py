@@ -60,7 +60,7 @@ class RunAsker:
             return await self._wait(question)
         if call.begun:
             await call.visit.take_back()
-        with call.visit.waiting():
+        with call.visit.asking():
             answer = await self._wait(question)
         if call.begun and answer.allow:
             await call.visit.begin(call.tool)
@@ -153,7 +153,7 @@ def _past_calls(host: Host, tools: Collection[str]) -> list[PastCall]:
 
 async def check_code(host: Host, principal: Principal, code: str, visit: VisitScope) -> None:
     """Ask about code of a workflow that was made elsewhere; raises `Denied`."""
-    call = ToolCall(f"{visit.run.id}/{visit.step}", WORKFLOW_CODE, {"code": code}, principal)
+    call = ToolCall(f"{visit.info.id}/{visit.step}", WORKFLOW_CODE, {"code": code}, principal)
     token = pending.set(PendingCall(visit=visit, tool=WORKFLOW_CODE.name, begun=False))
     try:
         decision = await host.approvals.gate.check(call)

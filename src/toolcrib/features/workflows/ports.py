@@ -29,7 +29,7 @@ class VisitScope(Protocol):
     """One visit of a node, for the services it uses."""
 
     @property
-    def run(self) -> RunInfo: ...
+    def info(self) -> RunInfo: ...
 
     @property
     def step(self) -> str:
@@ -38,7 +38,7 @@ class VisitScope(Protocol):
     @property
     def node(self) -> str: ...
 
-    def waiting(self) -> AbstractContextManager[None]:
+    def asking(self) -> AbstractContextManager[None]:
         """While the user is asked: this time does not count against the timeout of the node."""
 
     async def begin(self, tool: str) -> None:

@@ -203,10 +203,10 @@ class HostRunServices:
 
     async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         name = use.tool
-        begun = not self.repeatable(use, visit.run)
+        begun = not self.repeatable(use, visit.info)
         if use.desktop:
             trusted = partial(self._servers.until_trusted, visit=visit, begun=name if begun else None)
-            server = await self._desktops.open(visit.run.workflow.options.desktop, visit.run.id, trusted)
+            server = await self._desktops.open(visit.info.workflow.options.desktop, visit.info.id, trusted)
             name = self._desktops.tool(server, use.tool).name
         return await self._call(name, use.arguments, visit, begun=begun)
 
@@ -214,26 +214,26 @@ class HostRunServices:
         from toolcrib.features.workflows.models import DECISION, ask_model, replay
 
         async def call_tool(name: str, arguments: Mapping[str, Any]) -> ToolResult:
-            begun = not self.repeatable(NodeCall(tool=name, arguments=arguments), visit.run)
+            begun = not self.repeatable(NodeCall(tool=name, arguments=arguments), visit.info)
             if begun:
                 await visit.begin(name)
             return await self._call(name, arguments, visit, begun=begun)
 
-        recorded = await to_thread(self._artifacts.recorded, visit.run.id, visit.step)
+        recorded = await to_thread(self._artifacts.recorded, visit.info.id, visit.step)
         if recorded is not None:
             visit.note("replayed", model=recorded.get("model"))
-            source = await to_thread(self._artifacts.replayed, visit.run.id)
+            source = await to_thread(self._artifacts.replayed, visit.info.id)
             return await replay((await self._source.secrets(source)).reveal(recorded), call_tool)
         pictures = [
-            (await to_thread(self._artifacts.read, visit.run.id, picture))[1] for picture in task.pictures
+            (await to_thread(self._artifacts.read, visit.info.id, picture))[1] for picture in task.pictures
         ]
         for name in task.tools or ():
             await self._servers.find(name, visit)
-        model = visit.run.workflow.options.model
+        model = visit.info.workflow.options.model
         answer, decision = await ask_model(self._host, task, model, pictures, call_tool)
-        hidden = self._secrets.get(visit.run.id, NOTHING).hide(decision)
+        hidden = self._secrets.get(visit.info.id, NOTHING).hide(decision)
         stored = json.dumps(hidden, ensure_ascii=False, default=str).encode()
-        kept = await to_thread(self._artifacts.keep, visit.run.id, stored, "application/json")
+        kept = await to_thread(self._artifacts.keep, visit.info.id, stored, "application/json")
         calls = [call["tool"] for call in decision["calls"]]
         visit.note(DECISION, model=decision["model"], calls=calls, artifact=kept)
         return answer
@@ -241,8 +241,8 @@ class HostRunServices:
     async def run_code(
         self, code: str, inputs: Mapping[str, Any], timeout: float | None, visit: VisitScope
     ) -> Any:
-        principal = _principal(visit.run)
-        if IMPORTED in self.tools_called(visit.run):
+        principal = _principal(visit.info)
+        if IMPORTED in self.tools_called(visit.info):
             await check_code(self._host, principal, code, visit)
         began = time.perf_counter()
         result, printed = await self._code.run(code, inputs, timeout)
@@ -256,10 +256,10 @@ class HostRunServices:
                 (time.perf_counter() - began) * 1000,
                 0,
                 session=principal.session,
-                call_id=f"{visit.run.id}/{visit.step}",
+                call_id=f"{visit.info.id}/{visit.step}",
             )
         )
-        await self.add_results(visit.run, [WORKFLOW_CODE.name])
+        await self.add_results(visit.info, [WORKFLOW_CODE.name])
         if printed.strip():
             visit.note("printed", text=printed[:MOST_PRINTED])
         return result
@@ -269,18 +269,18 @@ class HostRunServices:
 
     def keep(self, data: bytes, media_type: str, visit: VisitScope) -> str:
         if media_type.startswith("text/") or media_type == "application/json":
-            hide = self._secrets.get(visit.run.id, NOTHING).hide
+            hide = self._secrets.get(visit.info.id, NOTHING).hide
             data = str(hide(data.decode("utf-8", "surrogateescape"))).encode("utf-8", "surrogateescape")
-        return self._artifacts.keep(visit.run.id, data, media_type)
+        return self._artifacts.keep(visit.info.id, data, media_type)
 
     async def _call(
         self, name: str, arguments: Mapping[str, Any], visit: VisitScope, *, begun: bool
     ) -> ToolResult:
-        self._called.setdefault(visit.run.id, set()).add(name)
+        self._called.setdefault(visit.info.id, set()).add(name)
         await self._servers.until_trusted(self._servers.of_tool(name), visit, name if begun else None)
         token = pending.set(PendingCall(visit=visit, tool=name, begun=begun))
         try:
-            return await self._host.toolset.caller.call(name, arguments, principal=_principal(visit.run))
+            return await self._host.toolset.caller.call(name, arguments, principal=_principal(visit.info))
         except (ServerNotReady, UnknownTool) as error:
             raise self._servers.explained(name, error) from None
         finally:

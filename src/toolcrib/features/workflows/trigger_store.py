@@ -92,7 +92,6 @@ class StoredTriggers:
         self._database = database
 
     async def activations(self, workflow: str | None = None) -> Sequence[Activation]:
-        """Store it, with what its trigger found at the beginning; earlier occurrences stay."""
         where, values = (" WHERE workflow = ?", (workflow,)) if workflow is not None else ("", ())
         query = f"SELECT {_TRIGGER} FROM workflow_triggers{where} ORDER BY workflow, trigger_key"  # noqa: S608
         return [_activation(row) for row in await self._rows(query, values) if self._is_signed(row)]
@@ -106,6 +105,7 @@ class StoredTriggers:
         return self._database.decisions.fits(TRIGGERS, row[:-1])
 
     async def turn_on(self, activation: Activation, found: TriggerResult) -> None:
+        """Store it, with what its trigger found at the beginning; earlier occurrences stay."""
         row = self._trigger_row(activation)
 
         def work(connection: Connection) -> None:
@@ -161,11 +161,11 @@ class StoredTriggers:
         return await self._change(_INSERT, self._start_row(activation, occurrence, now)) > 0
 
     async def start_of(self, run: str) -> StartRecord | None:
-        """The triggers with occurrences whose runs are not started, or began to start before `stale`."""
         rows = await self._rows(f"SELECT {_START} FROM workflow_starts WHERE run = ?", (run,))  # noqa: S608
         return _record(rows[0]) if rows else None
 
     async def waiting(self, stale: datetime) -> Sequence[tuple[str, str]]:
+        """The triggers with occurrences whose runs are not started, or began to start before `stale`."""
         query = f"SELECT DISTINCT workflow, trigger_key FROM workflow_starts WHERE {_NOT_STARTED}"  # noqa: S608
         rows = await self._rows(query, (to_stored(stale),))
         return [(workflow, trigger) for workflow, trigger in rows]
@@ -173,7 +173,6 @@ class StoredTriggers:
     async def pending(
         self, workflow: str, trigger: str, stale: datetime, limit: int
     ) -> Sequence[StartRecord]:
-        """Begin to start a run; False if another host does."""
         query = (
             f"SELECT {_START}, {', '.join(_SIGNED_START)}, decided FROM workflow_starts"  # noqa: S608
             f" WHERE workflow = ? AND trigger_key = ? AND {_NOT_STARTED} ORDER BY due, run LIMIT ?"
@@ -185,6 +184,7 @@ class StoredTriggers:
         return [_record(row[:-width]) for row in rows if self._database.decisions.fits(STARTS, row[-width:])]
 
     async def claim(self, run: str, now: datetime, stale: datetime) -> bool:
+        """Begin to start a run; False if another host does."""
         statement = (
             f"UPDATE workflow_starts SET state = 'starting', updated = ? WHERE run = ? AND {_NOT_STARTED}"  # noqa: S608
         )
@@ -217,7 +217,6 @@ class StoredTriggers:
         return {occurrence for (occurrence,) in await self._rows(query, (workflow, trigger))}
 
     async def latest(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
-        """The latest starts that failed."""
         query = (
             f"SELECT {_START} FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"  # noqa: S608
             " AND state <> 'ignored' ORDER BY due DESC, run DESC LIMIT ?"
@@ -225,6 +224,7 @@ class StoredTriggers:
         return [_record(row) for row in await self._rows(query, (workflow, trigger, limit))]
 
     async def failed(self, workflow: str, trigger: str, limit: int) -> Sequence[StartRecord]:
+        """The latest starts that failed."""
         query = (
             f"SELECT {_START} FROM workflow_starts WHERE workflow = ? AND trigger_key = ?"  # noqa: S608
             " AND state = 'failed' ORDER BY due DESC, run DESC LIMIT ?"

@@ -43,7 +43,7 @@ class TimedServices(SampleServices):
         total = use.arguments.get("a", 0) + use.arguments.get("b", 0)
         line = {
             "time": time.time(),
-            "run": visit.run.id,
+            "run": visit.info.id,
             "step": visit.step,
             "tool": use.tool,
             "total": total,

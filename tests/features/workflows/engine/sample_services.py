@@ -60,20 +60,20 @@ class SampleServices:
 
     async def call(self, use: NodeCall, visit: VisitScope) -> ToolResult:
         arguments = dict(use.arguments)
-        self.write(f"{visit.run.id} {visit.step} {use.tool}")
+        self.write(f"{visit.info.id} {visit.step} {use.tool}")
         self.called.set()
         if arguments.get("hold"):
             await self.release.wait()
         await asyncio.sleep(arguments.get("seconds", 0))
         if arguments.get("lost"):
             raise ConnectionLost("The connection was lost.")
-        if self.counts()[f"{visit.run.id} {visit.step} {use.tool}"] <= arguments.get("failures", 0):
+        if self.counts()[f"{visit.info.id} {visit.step} {use.tool}"] <= arguments.get("failures", 0):
             return {"isError": True, "content": [{"type": "text", "text": "It failed."}]}
         total = arguments.get("a", 0) + arguments.get("b", 0)
         return {"content": [{"type": "text", "text": str(total)}], "structuredContent": {"total": total}}
 
     async def ask_model(self, task: ModelTask, visit: VisitScope) -> ModelAnswer:
-        self.write(f"{visit.run.id} {visit.step} model")
+        self.write(f"{visit.info.id} {visit.step} model")
         return ModelAnswer(text=task.prompt.upper())
 
     async def run_code(

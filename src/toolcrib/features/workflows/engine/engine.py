@@ -228,16 +228,17 @@ class Engine:
     @answered_in_time
     async def cancel(self, run: str) -> bool:
         """End a run and everything it started; False if it was already over."""
-        before = await self.status(run)
-        if before.state in FINAL:
+        if (await self.status(run)).state in FINAL:
             return False
-        names = await self._runtime.database.run(lambda connection: family(connection, run))
+        await self._cancel(await self.database.run(lambda connection: _family(connection, run)))
+        self._runtime.on_change(run, None)
+        return True
+
+    async def _cancel(self, names: list[str]) -> None:
         await outside_of_runs(lambda: DBOS.cancel_workflows_async(names))
         for name in names:
             if name in self._runtime.active:
                 stop_if_lost(self._runtime.active[name], "CANCELLED", None)
-        self._runtime.on_change(run, None)
-        return True
 
     @answered_in_time
     async def pause(self, run: str) -> None:
@@ -389,7 +390,7 @@ class Engine:
         self._runtime.on_change(run, None)
 
 
-def family(connection: sa.Connection, run: str) -> list[str]:
+def _family(connection: sa.Connection, run: str) -> list[str]:
     """The run and everything it started that is not over."""
     name = status.c.workflow_uuid
     active = status.c.status.not_in(FINAL_STATUSES)

@@ -21,14 +21,13 @@ from toolcrib.clock import Clock, SystemClock
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import HostRunning
 from toolcrib.features.workflows.engine import dbos_internals, interpreter
-from toolcrib.features.workflows.engine.database import RunDatabase, Synchronous, answered_in_time, in_time
+from toolcrib.features.workflows.engine.database import RunDatabase, Synchronous, in_time
 from toolcrib.features.workflows.engine.dbos_internals import Queues, requeue, take_recovered_runs
-from toolcrib.features.workflows.engine.engine import Engine, family
+from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.outcomes import status
 from toolcrib.features.workflows.engine.runtime import OnChange, Runtime, stop_lost
 from toolcrib.features.workflows.engine.workers import Slot, Workers, take_slot
 from toolcrib.features.workflows.ports import RunServices
-from toolcrib.features.workflows.records import FINAL
 from toolcrib.features.workflows.secret_inputs import NO_KEY, RunKey
 from toolcrib.tasks import cancel_and_wait
 
@@ -40,33 +39,40 @@ LONGEST_END = 15.0
 """Seconds that DBOS may take to end, and to write what it has begun, before its connections are cut."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """How an engine works; the defaults suit one machine."""
+
+    worker_concurrency: int = 20
+    """Queued runs that this process works on at once, for each queue."""
+    polling: float = 0.5
+    """Seconds between looks at what other processes did, and at the queues."""
+    heartbeat: float = 3.0
+    lease: float = 15.0
+    """Seconds without a heartbeat after which the runs of a worker are taken over."""
+    grace: float = 10.0
+    """Seconds that steps under way may take to end when the engine closes."""
+    synchronous: Synchronous = "NORMAL"
+    """`FULL` loses nothing in a power failure, and is slower; only for SQLite."""
+    own_runs_only: bool = False
+    """Leave queued runs and those of stopped workers to others: this process ends with its own run."""
+
+
 class Watcher:
     """Background work of an open engine; each part goes on after a failure."""
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        workers: Workers,
-        *,
-        polling: float,
-        heartbeat: float,
-        lease: float,
-        own_runs_only: bool = False,
-    ) -> None:
+    def __init__(self, runtime: Runtime, workers: Workers, options: EngineOptions) -> None:
         self._runtime = runtime
         self._workers = workers
-        self._polling = polling
-        self._heartbeat = heartbeat
-        self._lease = lease
-        self._own_runs_only = own_runs_only
+        self._options = options
         self._missing: dict[str, float] = {}
 
     async def run(self) -> None:
         """Until it is cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._repeat(self._polling, self._look))
-            group.create_task(self._repeat(self._heartbeat, self._workers.beat))
-            group.create_task(self._repeat(self._heartbeat, self._reap))
+            group.create_task(self._repeat(self._options.polling, self._look))
+            group.create_task(self._repeat(self._options.heartbeat, self._workers.beat))
+            group.create_task(self._repeat(self._options.heartbeat, self._reap))
 
     async def _repeat(self, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
         while True:
@@ -83,7 +89,7 @@ class Watcher:
             await stop_lost(self._runtime, list(self._runtime.active))
 
     async def _reap(self) -> None:
-        if not self._own_runs_only:
+        if not self._options.own_runs_only:
             await self._workers.reap()
         await self._dispatch_lost()
 
@@ -100,7 +106,7 @@ class Watcher:
         now = self._runtime.clock.monotonic()
         missing = [run for run in rows if run not in self._runtime.active]
         self._missing = {run: self._missing.get(run, now) for run in missing}
-        for run in [run for run, since in self._missing.items() if now - since > self._lease]:
+        for run in [run for run, since in self._missing.items() if now - since > self._options.lease]:
             logger.warning("a run was lost between its queue and this worker", extra={"run": run})
             await self._runtime.database.run(lambda _, run=run: requeue(run))  # type: ignore[misc]
             del self._missing[run]
@@ -110,17 +116,11 @@ class Watcher:
 class Viewer(Engine):
     """An engine that runs nothing; another process does."""
 
-    @answered_in_time
-    async def cancel(self, run: str) -> bool:
-        if (await self.status(run)).state in FINAL:
-            return False
-        names = await self.database.run(lambda connection: family(connection, run))
+    async def _cancel(self, names: list[str]) -> None:
         client = DBOSClient(
             system_database_engine=self.database.engine, serializer=self._runtime.serializer, lazy=True
         )
         await client.cancel_workflows_async(names)
-        self._runtime.on_change(run, None)
-        return True
 
 
 @asynccontextmanager
@@ -144,25 +144,6 @@ async def open_viewer(
         yield Viewer(runtime, Queues(worker_concurrency=1, polling=1.0))
     finally:
         database.close()
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineOptions:
-    """How an engine works; the defaults suit one machine."""
-
-    worker_concurrency: int = 20
-    """Queued runs that this process works on at once, for each queue."""
-    polling: float = 0.5
-    """Seconds between looks at what other processes did, and at the queues."""
-    heartbeat: float = 3.0
-    lease: float = 15.0
-    """Seconds without a heartbeat after which the runs of a worker are taken over."""
-    grace: float = 10.0
-    """Seconds that steps under way may take to end when the engine closes."""
-    synchronous: Synchronous = "NORMAL"
-    """`FULL` loses nothing in a power failure, and is slower; only for SQLite."""
-    own_runs_only: bool = False
-    """Leave queued runs and those of stopped workers to others: this process ends with its own run."""
 
 
 @asynccontextmanager
@@ -202,16 +183,7 @@ async def open_engine(
             if not options.own_runs_only:
                 await workers.take_over_former()
             engine = Engine(runtime, queues, worker=slot.worker)
-            watching = asyncio.create_task(
-                Watcher(
-                    runtime,
-                    workers,
-                    polling=options.polling,
-                    heartbeat=options.heartbeat,
-                    lease=options.lease,
-                    own_runs_only=options.own_runs_only,
-                ).run()
-            )
+            watching = asyncio.create_task(Watcher(runtime, workers, options).run())
             try:
                 yield engine
             finally:

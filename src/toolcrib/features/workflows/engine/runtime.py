@@ -1,4 +1,4 @@
-"""What all runs of one engine share.
+"""A run that is active in this process, and what all runs of one engine share.
 
 Pause, breakpoints and single steps: each visit asks here before it begins. The state is a row of the run, so
 a paused run stays paused over a restart and any worker can change it. A sub-workflow also stops while a run
@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
 from toolcrib.clock import Clock
 from toolcrib.config.database_key import Signer
-from toolcrib.features.workflows.engine.active_run import ActiveRun
 from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import (
     DBOSWorkflowCancelledError,
     DBOSWorkflowConflictIDError,
 )
-from toolcrib.features.workflows.engine.documents import Documents
+from toolcrib.features.workflows.engine.documents import Document, Documents, RunPlan, info_of
+from toolcrib.features.workflows.engine.guard import CallGuard
 from toolcrib.features.workflows.engine.outcomes import status
 from toolcrib.features.workflows.engine.serializer import JsonSerializer
 from toolcrib.features.workflows.engine.tables import runs
@@ -32,11 +35,18 @@ from toolcrib.features.workflows.engine.waits import Waits
 from toolcrib.features.workflows.ports import RunServices
 from toolcrib.features.workflows.records import path_in, with_parents
 from toolcrib.features.workflows.secret_inputs import NO_KEY, RunKey
+from toolcrib.graph.trace import Trace
+from toolcrib.graph.walk import Visit, Walk
+from toolcrib.schema.workflows import StepState
+from toolcrib.tasks import being_cancelled
 
+logger = logging.getLogger(__name__)
 CHUNK = 400
 
 T = TypeVar("T")
 OnChange = Callable[[str, str | None], None]
+Start = Callable[[str, Document], Awaitable[Any]]
+RunVisit = Callable[["Execution", Visit], Awaitable[Trace]]
 
 
 async def stop_lost(runtime: Runtime, names: list[str]) -> None:
@@ -54,7 +64,7 @@ async def stop_lost(runtime: Runtime, names: list[str]) -> None:
             runtime.active[name].confirmed = now
 
 
-def stop_if_lost(execution: ActiveRun, state: str, owner: str | None) -> None:
+def stop_if_lost(execution: Execution, state: str, owner: str | None) -> None:
     if state == "CANCELLED":
         execution.stop(DBOSWorkflowCancelledError(f"{execution.run} was cancelled."))
     elif owner != execution.owner:
@@ -211,7 +221,7 @@ class Runtime:
     controls: Controls
     documents: Documents
     serializer: JsonSerializer
-    active: dict[str, ActiveRun] = field(default_factory=dict)
+    active: dict[str, Execution] = field(default_factory=dict)
     closing: bool = False
     stale_after: float = 5.0
     """Seconds after which a worker makes sure that a run is still its own before it begins a step."""
@@ -238,6 +248,152 @@ class Runtime:
             documents=Documents(database, serializer, key),
             serializer=serializer,
         )
+
+
+class Execution:
+    """Runs visits until it is stopped: the run was cancelled, another worker has it, or the engine closes."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        run: str,
+        root: str,
+        path: str,
+        owner: str | None,
+        plan: RunPlan,
+        walk: Walk,
+        start: Start,
+    ) -> None:
+        self.runtime = runtime
+        self.run = run
+        self.root = root
+        self.path = path
+        self.owner = owner
+        self.plan = plan
+        self.walk = walk
+        self.start = start
+        """Starts a run inside of this one, or finds it, and waits for its result."""
+        self.info = info_of(root, plan)
+        self.guard = CallGuard(runtime.database, runtime.clock, run, owner)
+        self.started: datetime | None = None
+        self.stopped: BaseException | None = None
+        self.states: dict[str, StepState] = {}
+        self._visit: asyncio.Task[Trace] | None = None
+        self._live = False
+        self.confirmed = runtime.clock.monotonic()
+        """When this worker last knew that the run is its own."""
+
+    @property
+    def given_up(self) -> bool:
+        """Whether what it started is no longer wanted; else it goes on later, here or in another worker."""
+        return self.stopped is None and not self.runtime.closing
+
+    @property
+    def busy(self) -> bool:
+        """Whether a visit is working, in contrast to waiting."""
+        return bool(self._visit) and "running" in self.states.values()
+
+    async def perform(self, visit: Visit, run: RunVisit) -> dict[str, Any]:
+        """Run a visit that is not recorded yet; its trace as it is stored."""
+        if self.stopped is not None:
+            raise self.stopped
+        if self.runtime.closing:
+            await asyncio.Future()
+        await self.confirm()
+        await self.begin()
+        return self.stored(await self._stoppable(self._perform(visit, run)))
+
+    def stored(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """What is recorded of this run, without its secrets."""
+        return self.runtime.serializer.named(self.plan.secrets.hide(value), self.run)
+
+    async def confirm(self) -> None:
+        """After a delay in which another worker may have taken the run, ask before anything happens."""
+        while self.runtime.clock.monotonic() - self.confirmed > self.runtime.stale_after:
+            await stop_lost(self.runtime, [self.run])
+            if self.stopped is not None:
+                raise self.stopped
+
+    def stop(self, reason: BaseException) -> None:
+        """End the visit that is under way; `reason` is how DBOS learns why."""
+        self.stopped = reason
+        if self._visit is not None:
+            self._visit.cancel()
+
+    async def end(self) -> None:
+        """Leave what the first live visit entered."""
+        if self._live:
+            self._live = False
+            self.runtime.controls.leave(self.root)
+            if self.run == self.root:
+                await self._end_services()
+
+    @contextmanager
+    def state(self, step: str, state: StepState) -> Iterator[None]:
+        """The state of a visit inside the block, for live views."""
+        before = self.states.get(step)
+        self._show(step, state)
+        try:
+            yield
+        finally:
+            self._show(step, before)
+
+    def time_left(self) -> float | None:
+        """Seconds until the whole run times out."""
+        limit = self.info.workflow.options.timeout
+        if limit is None or self.started is None:
+            return limit
+        return max(0.0, limit - (self.runtime.clock.now() - self.started).total_seconds())
+
+    async def begin(self) -> None:
+        """Enter what visits use, before the first that is not recorded yet."""
+        if self._live:
+            return
+        self._live = True
+        await self.runtime.controls.enter(self.root)
+        await self.guard.load()
+        if self.run == self.root:
+            await self.runtime.services.begin_run(self.info)
+            if sources := await self.runtime.waits.sources(self.root):
+                await self.runtime.services.add_results(self.info, sources)
+
+    async def _perform(self, visit: Visit, run: RunVisit) -> Trace:
+        step = self.path + visit.step
+        await self.runtime.controls.gate(self.root, step, visit.node, lambda: self.changed(visit.step))
+        self.started = self.started or self.runtime.clock.now()
+        with self.state(visit.step, "running"):
+            return await run(self, visit)
+
+    async def _stoppable(self, work: Coroutine[Any, Any, Trace]) -> Trace:
+        self._visit = asyncio.create_task(work)
+        try:
+            return await self._visit
+        except asyncio.CancelledError:
+            if self.stopped is not None and not being_cancelled():
+                raise self.stopped from None
+            raise
+        finally:
+            self._visit = None
+
+    async def _end_services(self) -> None:
+        try:
+            await self.runtime.services.end_run(self.info)
+        except Exception:
+            logger.exception("the services of a run could not be ended", extra={"run": self.root})
+
+    def _show(self, step: str, state: StepState | None) -> None:
+        if state is None:
+            self.states.pop(step, None)
+        else:
+            self.states[step] = state
+        self.changed(step)
+
+    def changed(self, step: str | None) -> None:
+        """Say that this run changed, and with it the runs that it is a sub-workflow of."""
+        for run in with_parents(self.root):
+            name = None if step is None else path_in(self.root, run) + self.path + step
+            self.runtime.on_change(run, name)
 
 
 async def outside_of_runs(work: Callable[[], Awaitable[T]]) -> T:
