@@ -17,7 +17,7 @@ import pytest
 
 from tests.faults.flow import Flow
 from toolcrib.errors import CallTimeout, ConnectionLost, ServerUnavailable
-from toolcrib.features.workflows.planning import PlannerTools
+from toolcrib.features.workflows.planner.planner import PlannerTools
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.operations.ranking import search
 from toolcrib.operations.tools import find_tools

@@ -283,14 +283,14 @@ class Workflows:
 
         Raises `PlanRefused` with the reason.
         """
-        from toolcrib.features.workflows.planning import plan_workflow
+        from toolcrib.features.workflows.planner.planner import plan_workflow
 
         known = {entry.name: entry.workflow for entry in await self.list() if entry.workflow is not None}
         return await plan_workflow(self._host, request, stored=known, model=model, current=current)
 
     async def from_chat(self, *chats: str, name: str | None = None) -> FromChat:
         """A workflow from the tool calls of chats that did the same; it is not saved."""
-        from toolcrib.features.workflows.planning import workflow_from_chats
+        from toolcrib.features.workflows.from_chat.workflow import workflow_from_chats
 
         return await workflow_from_chats(self._host, chats, name=name)
 

@@ -10,7 +10,7 @@ from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
-from toolcrib.features.workflows.planner.patches import patched
+from toolcrib.features.workflows.planner.reading import patched
 from toolcrib.schema.workflows import Workflow
 
 READ = {**call("read", "filesystem__read_file", path="a.txt"), "position": [10, 20], "retry": {"attempts": 5}}

@@ -10,14 +10,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from toolcrib.agent.builtin_tools import NAMES
+from toolcrib.agent.chat import Chat, Kept
+from toolcrib.chats.replay import replay
 from toolcrib.errors import ToolcribError, UsageError
 from toolcrib.features.workflows.conversion import to_node
-from toolcrib.features.workflows.from_chat.calls import ChatCall, FindTool, definition_of
+from toolcrib.features.workflows.from_chat.calls import (
+    ChatCall,
+    FindTool,
+    calls_of,
+    definition_of,
+    without_repeats,
+)
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.building import workflow_name
-from toolcrib.features.workflows.planner.draft import Doubt
-from toolcrib.features.workflows.planner.repairs.ids import valid_id
+from toolcrib.features.workflows.planner.draft import Doubt, free_id, valid_id
 from toolcrib.graph.references import Path, Reference
+from toolcrib.host import Host
 from toolcrib.schema.workflows import Edge, Node, Parameter, ParameterType, Workflow
 
 SHORTEST = 4
@@ -190,9 +199,9 @@ class Inputs:
         return f"{{{{input.{self._by_value[key]}}}}}"
 
     def _add(self, node: str, argument: str, value: Any, description: str) -> str:
-        wanted = (valid_id(argument), valid_id(f"{node}_{argument}"))
-        numbered = (f"{wanted[1][:60]}_{number}" for number in range(2, 10_000))
-        name = next(candidate for candidate in (*wanted, *numbered) if candidate not in self.found)
+        name = valid_id(argument)
+        if name in self.found:
+            name = free_id(valid_id(f"{node}_{argument}"), self.found)
         self.found[name] = self._parameter(argument, value, description)
         return name
 
@@ -368,3 +377,28 @@ def _paths(value: Any, path: Path = ()) -> list[Path]:
             inner for index, inner_value in enumerate(value) for inner in _paths(inner_value, (*path, index))
         ]
     return [path]
+
+
+async def workflow_from_chats(host: Host, chats: Sequence[str], *, name: str | None = None) -> FromChat:
+    """The workflow of the last chat, in which the values that differ in the others are inputs.
+
+    Raises `NotFound`, and `UsageError` if the chats did different things.
+    """
+    found = [await host.chats.store.load(chat) for chat in dict.fromkeys(chats)]
+    read = [await _calls(host, chat) for chat in found]
+    title = found[-1].info.title
+    made = workflow_of(
+        [calls for calls, _ in read],
+        name=name or title or f"chat-{found[-1].id}",
+        description=title,
+        find_tool=host.toolset.registry.resolve,
+    )
+    return FromChat(workflow=made.workflow, doubts=(*read[-1][1], *made.doubts))
+
+
+async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[Doubt]]:
+    entries = await host.chats.rows.read(chat.id)
+    whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, Kept)}
+    calls, failed = calls_of(replay(entries), ignored=NAMES, whole=whole)
+    kept, repeated = without_repeats(calls, host.toolset.registry.resolve)
+    return kept, [*failed, *repeated]

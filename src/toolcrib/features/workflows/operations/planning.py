@@ -12,8 +12,7 @@ from toolcrib.features.workflows.conversion import to_node
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.operations.workflows import SETTLE, WorkflowJson, as_dict
 from toolcrib.features.workflows.planner.changes import differences
-from toolcrib.features.workflows.planner.draft import Doubt
-from toolcrib.features.workflows.planner.repairs.ids import valid_id
+from toolcrib.features.workflows.planner.draft import Doubt, free_id, valid_id
 from toolcrib.features.workflows.results.plans import (
     WorkflowDrafted,
     WorkflowPlanned,
@@ -42,17 +41,12 @@ def add_call(
     What followed that node follows the new one. Raises `UnknownTool` and `UsageError`.
     """
     node = to_node(tool, arguments, find_tool=find_tool, desktop=workflow.options.desktop)
-    wanted = valid_id(tool.rpartition("__")[2])
-    name = next(name for name in _names(wanted) if name not in workflow.nodes)
+    name = free_id(valid_id(tool.rpartition("__")[2]), workflow.nodes)
     previous = _previous(workflow, after)
     edges = [_moved(edge, previous, name) for edge in workflow.edges]
     if previous is not None:
         edges.append(_edge_to(previous, name))
     return workflow.model_copy(update={"nodes": {**workflow.nodes, name: node}, "edges": tuple(edges)})
-
-
-def _names(wanted: str) -> list[str]:
-    return [wanted, *(f"{wanted[:60]}_{number}" for number in range(2, 10_000))]
 
 
 def _previous(workflow: Workflow, after: str | None) -> str | None:

@@ -1,4 +1,8 @@
-"""Makes a workflow from a draft and finds what is wrong with it."""
+"""Makes a workflow from a draft: repairs it and finds what is wrong with the rest.
+
+Each rule corrects one mistake that models make, only if there is one obvious correction. What it corrects is
+recorded as a doubt; what it cannot correct goes back to the model as a problem.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,26 @@ import re
 from typing import Any
 
 from toolcrib.features.workflows.graph.validation import validate
+from toolcrib.features.workflows.planner import edge_repairs, node_repairs
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.draft import PlannedNode, WorkflowDraft
-from toolcrib.features.workflows.planner.repairs import repair
 from toolcrib.graph.files import workflow_from
 from toolcrib.graph.problems import InvalidWorkflow
 from toolcrib.schema.workflows import Workflow, WorkflowProblem
+
+RULES = (
+    node_repairs.correct_ids,
+    node_repairs.correct_types,
+    node_repairs.drop_pseudo_nodes,
+    node_repairs.correct_settings,
+    node_repairs.correct_conditions,
+    node_repairs.correct_arguments,
+    node_repairs.correct_inputs,
+    edge_repairs.name_outputs,
+    edge_repairs.close_bodies,
+    edge_repairs.add_missing_edges,
+)
+"""In this order: edges are only understood once nodes have their ids, types and settings."""
 
 
 def problems_of(workflow: Workflow, catalog: PlannerCatalog) -> list[WorkflowProblem]:
@@ -23,7 +41,8 @@ def build(
     draft: WorkflowDraft, catalog: PlannerCatalog, request: str, current: Workflow | None = None
 ) -> tuple[Workflow | None, list[WorkflowProblem]]:
     """The workflow of a repaired draft, or the problems; those that the current one has do not count."""
-    repair(draft, catalog)
+    for rule in RULES:
+        rule(draft, catalog)
     try:
         workflow = workflow_from(_written(draft, request))
     except InvalidWorkflow as error:

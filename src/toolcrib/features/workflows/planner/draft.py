@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
-from toolcrib.schema.workflows import NEXT, WorkflowProblem
+from toolcrib.schema.workflows import NEXT, RESERVED, WorkflowProblem
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +84,6 @@ class WorkflowDraft:
         del self.nodes[node]
         self.edges = [edge for edge in self.edges if node not in (edge.source, edge.target)]
 
-    def free_id(self, wanted: str) -> str:
-        """This id, or the first of `wanted_2` and so on that no node has."""
-        numbers = (wanted if number == 1 else f"{wanted[:60]}_{number}" for number in range(1, 10_000))
-        return next(candidate for candidate in numbers if candidate not in self.nodes)
-
     def reached(self, start: str, *, without: frozenset[str] = frozenset()) -> set[str]:
         """The nodes that can be reached from one, with itself; those in `without` are not passed."""
         found, left = set[str](), [start]
@@ -95,6 +94,20 @@ class WorkflowDraft:
             found.add(node)
             left += [edge.target for edge in self.edges if edge.source == node]
         return found
+
+
+def valid_id(text: str) -> str:
+    """The nearest valid id."""
+    plain = re.sub(r"[^a-z0-9]+", "_", _CAPITAL.sub("_", text).lower()).strip("_")
+    if not plain or not plain[0].isalpha():
+        plain = f"n_{plain}".rstrip("_")
+    return (f"{plain}_node" if plain in RESERVED else plain)[:64]
+
+
+def free_id(wanted: str, taken: Container[str]) -> str:
+    """This id, or the first of `wanted_2` and so on that is not taken."""
+    numbered = (wanted if number == 1 else f"{wanted[:60]}_{number}" for number in count(1))
+    return next(candidate for candidate in numbered if candidate not in taken)
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:

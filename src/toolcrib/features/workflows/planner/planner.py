@@ -19,9 +19,9 @@ from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
 from toolcrib.features.workflows.planner.draft import Doubt, WorkflowDraft
-from toolcrib.features.workflows.planner.offer import fitting
-from toolcrib.features.workflows.planner.patches import patched
-from toolcrib.features.workflows.planner.reading import read_workflow
+from toolcrib.features.workflows.planner.prompt import fitting
+from toolcrib.features.workflows.planner.reading import patched, read_workflow
+from toolcrib.host import Host
 from toolcrib.llm.json_values import decode
 from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.schema.messages import FromModel, FromUser, Message, Text, Usage
@@ -297,7 +297,8 @@ class Planner:
         offered, doubts = screened(await self._offer(request), self._tools.tools())
         catalog = self._catalog(offered, current)
         system = prompt.system_prompt(catalog, offered, is_edit=current is not None)
-        model = PlanningModel(self._model, _schema(current), timeout=self._timeout)
+        schema = prompt.PLAN if current is None else prompt.EDIT
+        model = PlanningModel(self._model, schema, timeout=self._timeout)
         talk = _Talk(messages=[FromUser(parts=(Text(prompt.request_message(request, current)),))])
         while True:
             answer = await model.ask(system, tuple(talk.messages))
@@ -339,10 +340,6 @@ def _checked(request: str) -> str:
         what = "is empty" if not text else f"is longer than {LONGEST_REQUEST:,} characters"
         raise UsageError(f"The request {what}.", hint="Say in a few sentences what the workflow should do.")
     return text
-
-
-def _schema(current: Workflow | None) -> dict[str, Any]:
-    return prompt.PLAN if current is None else prompt.EDIT
 
 
 def _attempt(answer: Finished, catalog: PlannerCatalog, request: str, current: Workflow | None) -> _Attempt:
@@ -397,3 +394,35 @@ def _refused(problems: Sequence[WorkflowProblem], talk: _Talk, answer: Finished)
 def _quoted(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= _LONGEST_QUOTE else f"{plain[:_LONGEST_QUOTE]}…"
+
+
+class PlannerTools:
+    """The tools of a host, selected by its retrieval."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def tools(self) -> Sequence[Tool]:
+        return self._host.answering_tools()
+
+    async def select(self, request: str, most: int) -> Sequence[Tool]:
+        finder = self._host.toolset.finder
+        await finder.follow(self.tools)
+        return (await finder.select(request, most)).tools
+
+
+async def plan_workflow(
+    host: Host,
+    request: str,
+    *,
+    stored: Mapping[str, Workflow],
+    model: str | Model | None = None,
+    current: Workflow | None = None,
+) -> WorkflowPlan:
+    """A workflow for the request, or the current one changed; raises `PlanRefused` and `ModelError`."""
+    chosen = (
+        host.chats.models.get(host.chats.models.choose(model))
+        if model is None or isinstance(model, str)
+        else model
+    )
+    return await Planner(chosen, PlannerTools(host), workflows=stored).plan(request, current)
