@@ -62,23 +62,15 @@ class CompiledGraph:
     nodes: Mapping[str, CompiledNode]
     targets: Mapping[tuple[str, str], str]
     bodies: Mapping[str, frozenset[str]]
-    ends: Mapping[str, str]
+    """The nodes inside each Loop or Map, with its end and those of inner bodies."""
 
     def target(self, node: str, output: str) -> str | None:
         """The node that an output leads to; None if the path ends there."""
         return self.targets.get((node, output))
 
-    def body(self, loop: str) -> frozenset[str]:
-        """The nodes inside a Loop or Map, with its end and those of inner bodies."""
-        return self.bodies[loop]
-
     def first(self, loop: str) -> str:
         """The first node of a body."""
         return self.targets[loop, BODY]
-
-    def end(self, loop: str) -> str:
-        """The EndLoop or EndMap."""
-        return self.ends[loop]
 
     def settings(self, node: str, values: Values) -> Any:
         """The typed settings of a visit, with references replaced; raises `InvalidSettings`."""
@@ -102,7 +94,6 @@ def compiled(reading: Reading) -> CompiledGraph:
         nodes={id_: _node(reading, id_) for id_ in workflow.nodes},
         targets=reading.topology.targets,
         bodies=reading.bodies.nodes,
-        ends=reading.bodies.ends,
     )
 
 

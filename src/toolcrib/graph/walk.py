@@ -120,7 +120,7 @@ class Walk:
 
     def values_for(self, map_id: str) -> dict[str, Any]:
         """The values that the body of a map refers to; its items get no others."""
-        nodes = [self._graph.nodes[node].node for node in self._graph.body(map_id)]
+        nodes = [self._graph.nodes[node].node for node in self._graph.bodies[map_id]]
         texts = [text for node in nodes for _, text in references_in(node.model_dump())]
         roots = {reference.root for text in texts for reference in parse(text).references}
         return {root: self._values[root] for root in roots & self._values.keys() - {"input", "run"}}

@@ -4,22 +4,75 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.google.credentials import GoogleCredentials
-from toolcrib.accounts.google.endpoints import GoogleEndpoints
+from toolcrib.accounts.google.endpoints import KEYS, GoogleEndpoints
 from toolcrib.accounts.google.tokens import exchange
-from toolcrib.errors import AuthRequired
+from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.serverkit.network.policy import shown
 from toolcrib.serverkit.redirect_listener import RedirectResult, listen
+
+_HOW = "Create an OAuth client of the type Desktop app in the Google Cloud console (see docs/accounts.md)."
 
 OpenPage = Callable[[str], Awaitable[None]]
 _SCOPE = "https://www.googleapis.com/auth/"
 _SCOPES = {"mail": ("gmail.modify", "gmail.readonly"), "calendar": ("calendar", "calendar.readonly")}
 """Of each service: to change things, and only to read. `gmail.modify` covers sending, but not deleting."""
+
+
+def read_client(given: Mapping[str, str]) -> tuple[GoogleCredentials, GoogleEndpoints] | None:
+    """The client without tokens, and the endpoints; None if the user gave none. Raises `UsageError`."""
+    if given.get("client_file", "").strip():
+        return _from_file(given["client_file"])
+    if not given.get("client_id", "").strip():
+        return None
+    credentials = GoogleCredentials(
+        client_id=given["client_id"].strip(), client_secret=given.get("client_secret", "").strip()
+    )
+    return credentials, GoogleEndpoints()
+
+
+def no_client() -> UsageError:
+    return UsageError("A Google account needs an OAuth client of yours.", hint=_HOW)
+
+
+def _from_file(text: str) -> tuple[GoogleCredentials, GoogleEndpoints]:
+    document = _parse(text)
+    if "web" in document:
+        raise UsageError("This OAuth client is of the type Web application.", hint=_HOW)
+    installed = document.get("installed")
+    if not isinstance(installed, dict) or not isinstance(installed.get("client_id"), str):
+        raise UsageError("This is not the client file of an OAuth client.", hint=_HOW)
+    credentials = GoogleCredentials(
+        client_id=installed["client_id"], client_secret=str(installed.get("client_secret") or "")
+    )
+    named = {key: value for key in KEYS if isinstance(value := installed.get(key), str)}
+    return credentials, GoogleEndpoints.of(_without_google(named))
+
+
+def _without_google(named: dict[str, str]) -> dict[str, Any]:
+    """The file names Google's endpoints in older forms too; the current ones are used."""
+    return {key: value for key, value in named.items() if not _is_google(value)}
+
+
+def _is_google(address: str) -> bool:
+    return address.startswith(("https://accounts.google.com/", "https://oauth2.googleapis.com/"))
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise UsageError("The client file is not JSON.", hint=_HOW)
+    return document
 
 
 def scopes(services: Sequence[str], *, read_only: bool) -> list[str]:

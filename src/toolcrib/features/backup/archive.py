@@ -21,8 +21,15 @@ from typing import IO
 
 from toolcrib.config.backup_parts import MIB
 from toolcrib.errors import ConfigError
-from toolcrib.features.backup.layout import part_of, parts
-from toolcrib.features.backup.manifest import MAX_FILES, BackupFile, BackupRefused, Manifest, read_manifest
+from toolcrib.features.backup.manifest import (
+    MAX_FILES,
+    BackupFile,
+    BackupRefused,
+    Manifest,
+    part_of,
+    parts,
+    read_manifest,
+)
 
 MANIFEST, SIGNATURE, SECRETS = "manifest.json", "manifest.mac", "secrets.sealed"
 _OWN = {MANIFEST: 64 * MIB, SIGNATURE: 64, SECRETS: 32 * MIB}

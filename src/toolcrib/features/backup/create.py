@@ -6,6 +6,7 @@ import asyncio
 import errno
 import hashlib
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -20,18 +21,20 @@ from typing import Any
 
 from toolcrib.clock import SystemClock
 from toolcrib.config.backup_parts import Part
+from toolcrib.config.contents import SERVERS
 from toolcrib.config.database_url import connection_url
+from toolcrib.config.document import parse_document, render_document
 from toolcrib.config.paths import Paths
+from toolcrib.config.secret_detection import FORMS_OF_SECRETS, looks_secret
+from toolcrib.config.secret_extraction import SecretExtractor, Stored
 from toolcrib.config.secrets import SecretStore
+from toolcrib.config.settings_file import OWN, take_profiles
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError, MissingSecret, UsageError
 from toolcrib.features.backup.archive import MANIFEST, SECRETS, SIGNATURE, ArchiveWriter, new_archive
-from toolcrib.features.backup.config_copy import config_for_backup
 from toolcrib.features.backup.encryption import check_passphrase, seal
 from toolcrib.features.backup.install_list import installs_of
-from toolcrib.features.backup.layout import CONFIG, DATABASE, parts
-from toolcrib.features.backup.manifest import FORMAT, PRODUCT, Manifest
-from toolcrib.features.backup.origin import sign
+from toolcrib.features.backup.manifest import CONFIG, DATABASE, FORMAT, PRODUCT, Manifest, parts, sign
 from toolcrib.host.database_key import use_key
 from toolcrib.schema.system_failures import full_disk
 from toolcrib.store.copying import copy_all, count_rows
@@ -40,6 +43,8 @@ from toolcrib.store.migrations import is_current
 from toolcrib.store.shared_profiles import read_profiles
 from toolcrib.store.snapshots import copy_database, open_existing
 from toolcrib.version import __version__
+
+EMBEDDER_SECRET = "embedder-api-key"  # noqa: S105 - its name
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
@@ -52,7 +57,56 @@ NOT_INCLUDED = (
 )
 
 
-def _silent(what: str, done: int, total: int) -> None:
+def config_for_backup(
+    content: bytes, stored: Stored, profiles: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[bytes, dict[str, str]]:
+    """The file with references in place of secrets, and these secrets by name.
+
+    A file without secrets stays as it is, with its comments. `profiles` of a shared database replace those of
+    the file.
+    """
+    document = parse_document(content)
+    data = document.data
+    found: dict[str, str] = {}
+    servers: Any = data.get(SERVERS)
+    for name, entry in list(servers.items()) if isinstance(servers, dict) else ():
+        if isinstance(entry, dict):
+            extractor = SecretExtractor(name, looks_secret, stored)
+            servers[name] = extractor.hide(entry)
+            found.update(extractor.secrets)
+    found.update(_hide_embedder_key(data))
+    if profiles is not None:
+        _put_profiles(data, profiles)
+    comments = document.commented and re.search(FORMS_OF_SECRETS, document.text, re.DOTALL)
+    changed = found or profiles is not None or comments
+    return (render_document(data) if changed else content), found
+
+
+def _hide_embedder_key(data: dict[str, Any]) -> dict[str, str]:
+    own = data.get(OWN)
+    retrieval = own.get("retrieval") if isinstance(own, dict) else None
+    embedder = retrieval.get("embedder") if isinstance(retrieval, dict) else None
+    if not isinstance(embedder, dict):
+        return {}
+    for key in ("api_key", "apiKey"):
+        value = embedder.get(key)
+        if isinstance(value, str) and value and "${" not in value:
+            embedder[key] = f"${{secret:{EMBEDDER_SECRET}}}"
+            return {EMBEDDER_SECRET: value}
+    return {}
+
+
+def _put_profiles(data: dict[str, Any], profiles: Mapping[str, Mapping[str, Any]]) -> None:
+    all_of_them = {**take_profiles(data), **profiles}
+    own = data.setdefault(OWN, {})
+    if named := {name: dict(raw) for name, raw in all_of_them.items() if name}:
+        own["profiles"] = named
+    if token := all_of_them.get(""):
+        own["gateway"] = {**own.get("gateway", {}), **token}
+    own.pop("database", None)
+
+
+def silent(what: str, done: int, total: int) -> None:
     pass
 
 
@@ -74,7 +128,7 @@ class _Exported:
 
 
 async def create_backup(
-    paths: Paths, file: Path, request: BackupRequest | None = None, on_progress: OnProgress = _silent
+    paths: Paths, file: Path, request: BackupRequest | None = None, on_progress: OnProgress = silent
 ) -> Manifest:
     """Write a backup of the home; raises `ToolcribError`, and then leaves no file."""
     request = request or BackupRequest()
@@ -89,7 +143,7 @@ async def create_backup(
             manifest = await asyncio.shield(asyncio.ensure_future(writing))
         except (OSError, sqlite3.Error) as error:
             raise _failed(folder, error) from error
-        await asyncio.to_thread(_publish, folder / "backup", file)
+        await asyncio.to_thread((folder / "backup").replace, file)
     return manifest
 
 
@@ -176,7 +230,7 @@ def _add_part(
             if size > part.largest:
                 too_large.append(name)
                 continue
-            archive.add_file(name, file, _bytes(part.title, size, on_progress))
+            archive.add_file(name, file, counted_bytes(part.title, size, on_progress))
         except FileNotFoundError:
             continue  # removed meanwhile
     return too_large
@@ -261,10 +315,6 @@ def _check_target(file: Path, replace: bool) -> None:
         raise UsageError(f"{file} already exists.", hint="Choose another name, or add --replace.")
 
 
-def _publish(finished: Path, file: Path) -> None:
-    finished.replace(file)
-
-
 def _failed(folder: Path, error: OSError | sqlite3.Error) -> ConfigError:
     """`folder` is where the backup is made, for an error that names no file."""
     if isinstance(error, sqlite3.Error):
@@ -282,7 +332,8 @@ def _pages(what: str, on_progress: OnProgress) -> Callable[[int, int], None]:
     return lambda done, total: on_progress(what, done, total)
 
 
-def _bytes(what: str, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+def counted_bytes(what: str, total: int, on_progress: OnProgress) -> Callable[[int], None]:
+    """Called with the size of each piece."""
     done = 0
 
     def count(size: int) -> None:

@@ -21,7 +21,6 @@ COST, BLOCK, PARALLEL = 1 << 17, 8, 1
 """128 MiB of memory and a fraction of a second for each guess, as OWASP recommends."""
 SHORTEST = 8
 LONGEST = 1024
-MAX_BYTES = 32 * 1024 * 1024
 
 
 def check_passphrase(passphrase: str) -> None:

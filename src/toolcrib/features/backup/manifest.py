@@ -1,18 +1,103 @@
-"""The list of contents of a backup: written last, checked before anything else is read."""
+"""The list of contents of a backup: written last, checked before anything else is read.
+
+Whether a backup was made by this home and not changed since: a keyed hash of its list of contents. Only such
+a backup is restored with its approvals. The key never leaves the home and is in no backup.
+
+The parts of a backup, with those of installed features. A name that fits no part is refused, so a path in an
+archive never decides where something is written.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
+import secrets
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from toolcrib.config.backup_parts import GIB, MIB, WORD, Part, many_files, one_file
+from toolcrib.config.paths import Paths
+from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import ConfigError
+from toolcrib.feature import features
 from toolcrib.servers.installers.engine.plan import Options
+
+DATABASE = one_file("toolcrib.db", "database", lambda paths: paths.database, 1024 * GIB, database=True)
+CONFIG = one_file("mcp.json", "config file", lambda paths: paths.config_file.resolve(), 8 * MIB)
+_OWN_PARTS = (
+    DATABASE,
+    CONFIG,
+    one_file("accounts.json", "accounts", lambda paths: paths.accounts_file, 8 * MIB),
+    one_file(
+        "server-notes.json", "notes on servers", lambda paths: paths.state / "server-notes.json", 8 * MIB
+    ),
+    many_files("macros", "desktop macros", rf"{WORD}\.json", lambda paths: paths.desktop / "macros", MIB),
+)
+
+KEY_BYTES = 32
 
 PRODUCT = "toolcrib backup"
 FORMAT = 1
 MAX_FILES = 200_000
+
+
+@cache
+def feature_backups() -> tuple[Any, ...]:
+    """The modules of installed features that say what is saved of them."""
+    return tuple(feature.module(feature.backup) for feature in features() if feature.backup)
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    return (*_OWN_PARTS, *(part for saved in feature_backups() for part in saved.PARTS))
+
+
+def part_of(name: str) -> Part | None:
+    """The part that a file of an archive belongs to."""
+    return next((part for part in parts() if part.names.fullmatch(name)), None)
+
+
+def sign(paths: Paths, manifest: bytes) -> bytes:
+    """The hash, in hexadecimal; the key is made when it is first needed.
+
+    Where it cannot be stored, as on a full or read-only disk, the backup counts as that of another home.
+    """
+    file = paths.state / "backup-key"
+    key = _read_key(paths)
+    if key is None:
+        try:
+            key = _make_key(paths, file)
+        except (OSError, ConfigError):
+            key = secrets.token_bytes(KEY_BYTES)
+    return _signature(key, manifest)
+
+
+def _make_key(paths: Paths, file: Path) -> bytes:
+    with exclusive(file):
+        key = _read_key(paths) or secrets.token_bytes(KEY_BYTES)
+        write_atomic(file, key)
+    return key
+
+
+def is_own(paths: Paths, manifest: bytes, signature: bytes) -> bool:
+    key = _read_key(paths)
+    return key is not None and hmac.compare_digest(_signature(key, manifest), signature)
+
+
+def _read_key(paths: Paths) -> bytes | None:
+    try:
+        key = (paths.state / "backup-key").read_bytes()
+    except FileNotFoundError:
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _signature(key: bytes, manifest: bytes) -> bytes:
+    return hmac.digest(key, manifest, hashlib.sha256).hex().encode()
 
 
 class BackupRefused(ConfigError):

@@ -36,13 +36,25 @@ from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings_file import OWN
 from toolcrib.errors import ConfigError, DatabaseUnavailable
 from toolcrib.features.backup.archive import OpenArchive, check_space, open_archive
-from toolcrib.features.backup.config_copy import config_for_backup
-from toolcrib.features.backup.create import OnProgress, create_backup
+from toolcrib.features.backup.create import (
+    OnProgress,
+    config_for_backup,
+    counted_bytes,
+    create_backup,
+    silent,
+)
 from toolcrib.features.backup.encryption import unseal
 from toolcrib.features.backup.install_list import needs_of
-from toolcrib.features.backup.layout import CONFIG, DATABASE, feature_backups, part_of, parts
-from toolcrib.features.backup.manifest import BackupRefused, Manifest
-from toolcrib.features.backup.origin import is_own
+from toolcrib.features.backup.manifest import (
+    CONFIG,
+    DATABASE,
+    BackupRefused,
+    Manifest,
+    feature_backups,
+    is_own,
+    part_of,
+    parts,
+)
 from toolcrib.features.backup.plan import GRANTING, RestorePlan, granting_settings, launches_of
 from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.schema.system_failures import explained
@@ -225,10 +237,6 @@ def _move_files_folder(data: dict[str, Any], before: str, now: str) -> None:
             entry["args"] = [new if word == old else word for word in entry["args"]]
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    pass
-
-
 @dataclass(kw_only=True)
 class Restore:
     """An unpacked and checked backup; created by `open_restore`."""
@@ -260,7 +268,7 @@ class Restore:
             secrets_missing=missing,
         )
 
-    async def back_up_present(self, on_progress: OnProgress = _silent) -> Path:
+    async def back_up_present(self, on_progress: OnProgress = silent) -> Path:
         """Make a backup of the home as it is; the latest ones are kept."""
         await asyncio.to_thread(make_private, self.paths.backups)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
@@ -336,7 +344,7 @@ class Restore:
 
 
 @asynccontextmanager
-async def open_restore(paths: Paths, file: Path, on_progress: OnProgress = _silent) -> AsyncIterator[Restore]:
+async def open_restore(paths: Paths, file: Path, on_progress: OnProgress = silent) -> AsyncIterator[Restore]:
     """Check and unpack a backup; raises `BackupRefused` with the reason. Nothing is changed."""
     await asyncio.to_thread(paths.ensure)
     home = paths.home or paths.config_file.parent
@@ -376,13 +384,7 @@ def _is_running(folder: Path) -> bool:
 
 
 def _unpack(archive: OpenArchive, folder: Path, on_progress: OnProgress) -> None:
-    total, done = archive.manifest.size, 0
-
-    def count(size: int) -> None:
-        nonlocal done
-        done += size
-        on_progress("checking", done, total)
-
+    count = counted_bytes("checking", archive.manifest.size, on_progress)
     for file in archive.manifest.files:
         archive.extract(file, folder / file.name, count)
     for name, check in _CHECKS.items():

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from toolcrib.cli.output import counted, label, note
 from toolcrib.cli.questions import ask_unseen, can_ask
 from toolcrib.cli.safe_text import cut, revealed
+from toolcrib.config.backup_parts import MIB
 from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
     from toolcrib.features.backup.manifest import Manifest
     from toolcrib.features.backup.plan import RestorePlan
 
-MIB = 1024 * 1024
 LONGEST = 4096
 STDIN = "-"
 

@@ -12,9 +12,8 @@ from tests.features.clients.programs.samples import FILES
 from toolcrib.config.drafts import map_texts
 from toolcrib.config.entries import parse_entry
 from toolcrib.features.clients.files.client import client_names, find_client
-from toolcrib.features.clients.transfer.dialect import Inexpressible
+from toolcrib.features.clients.transfer.dialect import Inexpressible, ReferenceWriter
 from toolcrib.features.clients.transfer.plan import plan
-from toolcrib.features.clients.transfer.references import ReferenceWriter
 from toolcrib.features.clients.transfer.sources import PLAIN_DIALECT, read_file
 from toolcrib.features.clients.transfer.translation import write_entry
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from toolcrib.config.entries import parse_entry
 from toolcrib.errors import ConfigError
 from toolcrib.features.clients.files.client import client_names, find_client
-from toolcrib.features.clients.transfer.dialect import Inexpressible, NotAServer
-from toolcrib.features.clients.transfer.references import ImportContext
+from toolcrib.features.clients.transfer.dialect import ImportContext, Inexpressible, NotAServer
 from toolcrib.features.clients.transfer.sources import read_words
 from toolcrib.features.clients.transfer.translation import read_entry, write_entry
 

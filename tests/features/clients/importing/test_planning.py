@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.errors import ConfigError, UsageError
-from toolcrib.features.clients.transfer.plan import ConflictChoice, PlannedImport, plan
+from toolcrib.features.clients.transfer.plan import Decision, PlannedImport, plan
 from toolcrib.features.clients.transfer.sources import read_file, read_words
 
 KEY = "sk-abcdefghijklmnop1234"
@@ -26,9 +26,9 @@ def test_a_name_that_is_taken_is_skipped_renamed_or_replaced(knowledge: Any) -> 
 
     skipped, added = planned(document, known)
     assert (skipped.standing, skipped.action, added.action) == ("differs", "skip", "add")
-    (renamed, _) = planned(document, known, otherwise=ConflictChoice(action="rename"))
+    (renamed, _) = planned(document, known, otherwise=Decision(action="rename"))
     assert (renamed.as_name, renamed.action) == ("a-3", "add")
-    (replaced, _) = planned(document, known, choices={"a": ConflictChoice(action="replace")})
+    (replaced, _) = planned(document, known, choices={"a": Decision(action="replace")})
     assert (replaced.as_name, replaced.action) == ("a", "replace")
 
 

@@ -54,8 +54,8 @@ def test_a_graph_says_where_it_starts_and_what_follows() -> None:
 def test_the_body_of_a_loop_is_everything_up_to_its_end() -> None:
     graph = compiled(looping())
 
-    assert graph.body("again") == {"add", "repeat"}
-    assert (graph.first("again"), graph.end("again")) == ("add", "repeat")
+    assert graph.bodies["again"] == {"add", "repeat"}
+    assert (graph.first("again"), graph.nodes["repeat"].closes) == ("add", "again")
     assert graph.nodes["add"].owner == "again"
     assert graph.nodes["repeat"].closes == "again"
     assert graph.nodes["report"].owner is None

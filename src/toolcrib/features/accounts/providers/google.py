@@ -16,7 +16,7 @@ from toolcrib.accounts.google.tokens import without_tokens
 from toolcrib.accounts.provider import AccountCheck, AccountField, Draft, EarlierAccount, OpenPage
 from toolcrib.accounts.selection import services_of
 from toolcrib.errors import UsageError
-from toolcrib.features.accounts.google_client_file import no_client, read_client
+from toolcrib.features.accounts.google_sign_in import no_client, read_client
 from toolcrib.features.accounts.google_sign_in import sign_in as sign_in_to_google
 from toolcrib.serverkit.context import ToolFailure
 

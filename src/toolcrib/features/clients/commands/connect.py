@@ -21,7 +21,7 @@ from toolcrib.cli.questions import ask_unseen
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import ConfigError, ToolcribError, UsageError
-from toolcrib.features.clients.commands.completion import client_completion
+from toolcrib.features.clients.commands import client_completion
 from toolcrib.schema.json_values import to_json
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
-from toolcrib.features.clients.commands.completion import client_completion
+from toolcrib.features.clients.commands import client_completion
 
 if TYPE_CHECKING:
     from toolcrib.operations.client import Exported

@@ -15,7 +15,7 @@ from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
-from toolcrib.features.clients.commands.completion import client_completion
+from toolcrib.features.clients.commands import client_completion
 
 if TYPE_CHECKING:
     from toolcrib.features.clients.results import FoundSource

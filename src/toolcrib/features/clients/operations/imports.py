@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from toolcrib.config.contents import SERVERS
 from toolcrib.config.drafts import Source, SourceContents
@@ -20,9 +20,8 @@ from toolcrib.features.clients.results import (
     FoundSource,
     ImportPlan,
     ImportPlanned,
-    ImportSource,
 )
-from toolcrib.features.clients.transfer.plan import Action, ConflictChoice, KnownServers, PlannedImport, plan
+from toolcrib.features.clients.transfer.plan import Action, Decision, KnownServers, PlannedImport, plan
 from toolcrib.features.clients.transfer.sources import (
     find_sources,
     read_file,
@@ -69,15 +68,6 @@ def _found_json(host: Host, source: Source) -> FoundSource:
     }
 
 
-class Decision(BaseModel):
-    """What to do with a server whose name is already used."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    action: Action
-    name: str = ""
-
-
 class ImportPlanParams(OperationParams):
     """A source, and the user's decisions; `text` is the pasted content of a file."""
 
@@ -95,14 +85,8 @@ class ImportPlanParams(OperationParams):
 @operation(page=True)
 async def import_plan(host: Host, invocation: Invocation[Any], params: ImportPlanParams) -> ImportPlan:
     """Show what importing servers from another program's file would do; nothing is written."""
-    reading, found = await planned(host, params, from_page=invocation.from_page)
-    return {
-        "source": source_json(reading),
-        "servers": [planned_json(server) for server in found],
-        "refused": dict(reading.refused),
-        "digest": reading.digest,
-        "written": False,
-    }
+    reading, found = await _planned(host, params, from_page=invocation.from_page)
+    return _plan_json(reading, found, written=False)
 
 
 class ImportApplyParams(ImportPlanParams):
@@ -117,7 +101,7 @@ async def import_apply(host: Host, invocation: Invocation[Any], params: ImportAp
 
     `written` is true if anything was written.
     """
-    reading, found = await planned(host, params, from_page=invocation.from_page)
+    reading, found = await _planned(host, params, from_page=invocation.from_page)
     if reading.digest != params.digest:
         raise ConfigError(f"{reading.source.file} has changed meanwhile.", hint="Run the command again.")
     wanted = [server for server in found if server.action != "skip"]
@@ -128,17 +112,11 @@ async def import_apply(host: Host, invocation: Invocation[Any], params: ImportAp
         await asyncio.to_thread(_write, host, wanted)
         await asyncio.to_thread(note_import, host, [server.as_name for server in wanted], reading.title)
         await host.reload()
-    return {
-        "source": source_json(reading),
-        "servers": [planned_json(server) for server in found],
-        "refused": dict(reading.refused),
-        "digest": reading.digest,
-        "written": bool(wanted),
-    }
+    return _plan_json(reading, found, written=bool(wanted))
 
 
 def _write(host: Host, wanted: list[PlannedImport]) -> None:
-    """Write all servers in one change, or nserver."""
+    """Write all servers in one change, or none."""
     with host.core.config_store.edit() as document:
         servers = document.setdefault(SERVERS, {})
         for server in wanted:
@@ -148,17 +126,15 @@ def _write(host: Host, wanted: list[PlannedImport]) -> None:
             servers[name] = deepcopy(dict(server.entry))
 
 
-async def planned(
+async def _planned(
     host: Host, params: ImportPlanParams, *, from_page: bool
 ) -> tuple[SourceContents, list[PlannedImport]]:
     """Read the source and plan the import."""
-    return await asyncio.to_thread(_planned, host, params, from_page)
+    reading = await asyncio.to_thread(_read, params, from_page)
+    return reading, await asyncio.to_thread(_plan, host, params, reading)
 
 
-def _planned(
-    host: Host, params: ImportPlanParams, from_page: bool
-) -> tuple[SourceContents, list[PlannedImport]]:
-    reading = _read(params, from_page)
+def _plan(host: Host, params: ImportPlanParams, reading: SourceContents) -> list[PlannedImport]:
     config = host.config
     servers = {name: entry.raw for name, entry in config.servers.items()}
     known = KnownServers(
@@ -166,19 +142,14 @@ def _planned(
         stored=lambda name: _stored(host, name),
         looks_secret=looks_secret,
     )
-    choices = {
-        name: ConflictChoice(action=choice.action, name=choice.name)
-        for name, choice in params.choices.items()
-    }
-    found = plan(
+    return plan(
         reading,
         known,
         only=params.only,
-        choices=choices,
-        otherwise=ConflictChoice(action=params.otherwise),
+        choices=params.choices,
+        otherwise=Decision(action=params.otherwise),
         answers=params.answers,
     )
-    return reading, found
 
 
 def _read(params: ImportPlanParams, from_page: bool) -> SourceContents:
@@ -202,7 +173,7 @@ def read_document(text: str, file: Path, host: str | None, *, from_page: bool) -
 async def plans_of(host: Host, document: PastedDocument, *, from_page: bool) -> list[PlannedImport]:
     """How each server of a pasted document would be imported."""
     params = ImportPlanParams(file=str(document.file), host=document.host, text=document.text)
-    return (await planned(host, params, from_page=from_page))[1]
+    return (await _planned(host, params, from_page=from_page))[1]
 
 
 def check_readable(file: Path, *, from_page: bool) -> None:
@@ -229,7 +200,18 @@ def _stored(host: Host, name: str) -> str | None:
         return "\0"
 
 
-def planned_json(server: PlannedImport) -> ImportPlanned:
+def _plan_json(reading: SourceContents, found: list[PlannedImport], *, written: bool) -> ImportPlan:
+    source = reading.source
+    return {
+        "source": {"host": source.host, "title": reading.title, "file": str(source.file)},
+        "servers": [_planned_json(server) for server in found],
+        "refused": dict(reading.refused),
+        "digest": reading.digest,
+        "written": written,
+    }
+
+
+def _planned_json(server: PlannedImport) -> ImportPlanned:
     """The server as JSON, without the values of secrets."""
     return {
         "name": server.name,
@@ -244,8 +226,3 @@ def planned_json(server: PlannedImport) -> ImportPlanned:
         "remarks": list(server.remarks),
         "install": server.install,
     }
-
-
-def source_json(reading: SourceContents) -> ImportSource:
-    source = reading.source
-    return {"host": source.host, "title": reading.title, "file": str(source.file)}

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pydantic import BaseModel, ConfigDict
+
 from toolcrib.config.drafts import (
     AnswerFiller,
     DraftQuestion,
@@ -24,8 +26,7 @@ from toolcrib.config.review import review_entry
 from toolcrib.config.secret_extraction import LooksSecret, SecretExtractor, Stored
 from toolcrib.errors import UsageError
 from toolcrib.features.clients.files.client import find_client
-from toolcrib.features.clients.transfer.dialect import KEPT, Inexpressible
-from toolcrib.features.clients.transfer.references import ReferenceWriter
+from toolcrib.features.clients.transfer.dialect import KEPT, Inexpressible, ReferenceWriter
 from toolcrib.features.clients.transfer.sources import PLAIN, PLAIN_DIALECT
 from toolcrib.features.clients.transfer.translation import write_entry
 
@@ -33,11 +34,12 @@ Standing = Literal["new", "same", "differs"]
 Action = Literal["skip", "rename", "replace"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConflictChoice:
-    """The decision for a server whose name is already used."""
+class Decision(BaseModel):
+    """What to do with a server whose name is already used."""
 
-    action: Action = "skip"
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: Action
     name: str = ""
     """The new name, for `rename`; empty for one that is free."""
 
@@ -78,8 +80,8 @@ def plan(
     known: KnownServers,
     *,
     only: Collection[str] = (),
-    choices: Mapping[str, ConflictChoice] | None = None,
-    otherwise: ConflictChoice | None = None,
+    choices: Mapping[str, Decision] | None = None,
+    otherwise: Decision | None = None,
     answers: Mapping[str, str] | None = None,
 ) -> list[PlannedImport]:
     """Every server of a reading; raises `UsageError` for names that it does not hold."""
@@ -94,7 +96,7 @@ def plan(
     for draft in reading.drafts:
         if only and draft.name not in only:
             continue
-        choice = (choices or {}).get(draft.name) or otherwise or ConflictChoice()
+        choice = (choices or {}).get(draft.name) or otherwise or Decision(action="skip")
         one = _plan_one(reading, draft, known, choice, answers or {}, taken)
         taken.add(one.as_name)
         planned.append(one)
@@ -105,7 +107,7 @@ def _plan_one(
     reading: SourceContents,
     draft: ServerDraft,
     known: KnownServers,
-    choice: ConflictChoice,
+    choice: Decision,
     answers: Mapping[str, str],
     taken: set[str],
 ) -> PlannedImport:

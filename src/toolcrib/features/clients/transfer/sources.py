@@ -23,9 +23,8 @@ from toolcrib.features.clients.files.client import (
 )
 from toolcrib.features.clients.files.file_changes import is_ours, read_text
 from toolcrib.features.clients.files.gateway import UserFolders
-from toolcrib.features.clients.transfer.dialect import Dialect, NotAServer
-from toolcrib.features.clients.transfer.references import ImportContext, to_ours
-from toolcrib.features.clients.transfer.translation import read_entry
+from toolcrib.features.clients.transfer.dialect import Dialect, ImportContext, NotAServer, to_ours
+from toolcrib.features.clients.transfer.translation import checked_draft, read_entry
 from toolcrib.suggestions import did_you_mean
 
 _IN_SETTINGS: tuple[Table, ...] = (("mcp", "servers"), ("mcp.servers",))
@@ -266,12 +265,7 @@ def _read_plain(name: str, raw: object, around: ImportContext) -> ServerDraft:
     granted = [key for key in _GRANTS if raw.get(key)]
     kept = {key: value for key, value in raw.items() if key not in _GRANTS}
     entry = map_texts(kept, lambda text: to_ours(text, PLAIN_DIALECT, around))
-    try:
-        parse_entry(name or "server", entry)
-    except ConfigError as error:
-        raise NotAServer(error.message.partition(": ")[2].rstrip(".") or error.message) from None
-    notes = (f"{', '.join(granted)} grants trust there and is not imported.",) if granted else ()
-    return ServerDraft(name=name, entry=entry, notes=notes)
+    return checked_draft(name, entry, granted)
 
 
 def _digest(text: str) -> str:

@@ -6,7 +6,7 @@ entries, secrets become variables, never values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +20,11 @@ from toolcrib.features.clients.transfer.dialect import (
     KEPT,
     Dialect,
     Entry,
+    ImportContext,
     Inexpressible,
     NotAServer,
-    Timer,
-)
-from toolcrib.features.clients.transfer.references import (
-    ImportContext,
     ReferenceWriter,
+    Timer,
     only_reference,
     to_ours,
 )
@@ -46,20 +44,18 @@ def read_entry(host: str, dialect: Dialect, name: str, raw: object, around: Impo
         entry["cwd"] = str(around.workspace / entry["cwd"]) if "${" not in entry["cwd"] else entry["cwd"]
     if rest:
         entry[KEPT] = {host: rest}
+    notes = ["envFile is not read: put the variables that it needs into env."] if "envFile" in rest else []
+    return checked_draft(name, entry, granted, notes)
+
+
+def checked_draft(name: str, entry: Entry, granted: list[str], notes: Sequence[str] = ()) -> ServerDraft:
+    """The draft of an entry without the keys that grant trust; raises `NotAServer`."""
     try:
-        parse_entry(name, entry)
+        parse_entry(name or "server", entry)
     except ConfigError as error:
         raise NotAServer(error.message.partition(": ")[2].rstrip(".") or error.message) from None
-    return ServerDraft(name=name, entry=entry, notes=_read_notes(granted, rest))
-
-
-def _read_notes(granted: list[str], rest: Entry) -> tuple[str, ...]:
-    notes = []
-    if granted:
-        notes.append(f"{', '.join(granted)} grants trust there and is not imported.")
-    if "envFile" in rest:
-        notes.append("envFile is not read: put the variables that it needs into env.")
-    return tuple(notes)
+    dropped = [f"{', '.join(granted)} grants trust there and is not imported."] if granted else []
+    return ServerDraft(name=name, entry=entry, notes=(*dropped, *notes))
 
 
 def _read_connection(dialect: Dialect, rest: Entry) -> Entry:

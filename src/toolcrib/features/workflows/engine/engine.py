@@ -256,10 +256,6 @@ class Engine:
         await self._control(run, await self._runtime.controls.step(run))
 
     @answered_in_time
-    async def set_breakpoints(self, run: str, nodes: Iterable[str]) -> None:
-        await self._control(run, await self._runtime.controls.set_breakpoints(run, nodes))
-
-    @answered_in_time
     async def answer(self, run: str, step: str, answer: UserAnswer) -> None:
         """Answer an open question; raises `NotFound` and `UsageError`."""
         asked = {question.step: (question, key) for question, key in await self._reader.questions(run)}

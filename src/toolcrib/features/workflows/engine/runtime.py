@@ -162,9 +162,6 @@ class Controls:
         """Let the visits begin before which the run is paused, and pause again after them."""
         return await self._change(root, lambda row: {"paused": True, "passed": row.paused_at})
 
-    async def set_breakpoints(self, root: str, nodes: Iterable[str]) -> bool:
-        return await self._change(root, lambda row: {"breakpoints": json.dumps(sorted(set(nodes)))})
-
     async def refresh(self, roots: Iterable[str] | None = None) -> None:
         """Read the rows again, for changes by other processes."""
         names = list(self._active if roots is None else roots)
