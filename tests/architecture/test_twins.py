@@ -196,7 +196,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "A draft of a model is changed in place and may be wrong; a file has other keys (`from`, `to`).": (
-        ("graph.drafts.DraftNode", "features.workflows.planner.draft.PlannedNode"),
+        ("graph.topology.DraftNode", "features.workflows.planner.draft.PlannedNode"),
         (
             "features.workflows.planner.changes.WorkflowEdgeChange",
             "features.workflows.planner.draft.PlannedEdge",

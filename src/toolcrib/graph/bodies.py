@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from toolcrib.graph.drafts import DraftNode
-from toolcrib.graph.topology import Topology
+from toolcrib.graph.topology import DraftNode, Topology
 from toolcrib.schema.workflows import ERROR, WorkflowProblem
 
 BODY = "body"

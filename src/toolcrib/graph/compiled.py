@@ -12,12 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.graph.bodies import BODY, Bodies, read_bodies
-from toolcrib.graph.drafts import DraftNode, read_drafts
 from toolcrib.graph.node_settings import resolved
 from toolcrib.graph.node_type import AnyNodeType, FindType
 from toolcrib.graph.problems import InvalidSettings
 from toolcrib.graph.references import Values, resolve
-from toolcrib.graph.topology import Topology, read_topology
+from toolcrib.graph.topology import DraftNode, Topology, read_drafts, read_topology
 from toolcrib.schema.workflows import Node, Workflow, WorkflowProblem
 
 

@@ -7,7 +7,6 @@ from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
 from toolcrib.features.accounts.results import AccountAdded, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, FoundSource, ImportSource
-from toolcrib.features.workflows.results.plans import WorkflowDoubt
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowExported, WorkflowRemoved, WorkflowReview, WorkflowTemplate, WorkflowVersion
@@ -81,6 +80,7 @@ WorkflowDrafted = TypedDict("WorkflowDrafted", {"workflow": Mapping[str, Any], "
 WorkflowChanges = TypedDict("WorkflowChanges", {"added": Sequence[str], "removed": Sequence[str], "changed": list[WorkflowNodeChange], "edges_added": list[WorkflowEdgeChange], "edges_removed": list[WorkflowEdgeChange], "inputs": Sequence[str], "outputs": Sequence[str], "other": Sequence[str]})
 WorkflowNodeChange = TypedDict("WorkflowNodeChange", {"node": str, "fields": Sequence[str]})
 WorkflowEdgeChange = TypedDict("WorkflowEdgeChange", {"source": str, "output": str, "target": str})
+WorkflowDoubt = TypedDict("WorkflowDoubt", {"node": str | None, "message": str})
 WorkflowEdgeChecked = TypedDict("WorkflowEdgeChecked", {"problem": WorkflowProblem | None})
 WorkflowProblem = TypedDict("WorkflowProblem", {"node": str | None, "message": str, "hint": str, "warning": bool})
 WorkflowShown = TypedDict("WorkflowShown", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem]})

@@ -1,4 +1,7 @@
-"""Signs a user in to Google in the browser: OAuth 2.0 for installed apps (RFC 8252), with PKCE."""
+"""Signs a user in to Google in the browser: OAuth 2.0 for installed apps (RFC 8252), with PKCE.
+
+The OAuth client is the user's own: the JSON file of the Google Cloud console, or its id and secret.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""The list of contents of a backup: written last, checked before anything else is read.
+"""What a backup contains: its parts, and the list of its files, which is written last and checked first.
 
-Whether a backup was made by this home and not changed since: a keyed hash of its list of contents. Only such
-a backup is restored with its approvals. The key never leaves the home and is in no backup.
-
-The parts of a backup, with those of installed features. A name that fits no part is refused, so a path in an
-archive never decides where something is written.
+A name that fits no part is refused, so a path in an archive never decides where something is written. A keyed
+hash of the list shows whether a backup was made by this home and not changed since: only such a backup is
+restored with its approvals. The key never leaves the home and is in no backup.
 """
 
 from __future__ import annotations

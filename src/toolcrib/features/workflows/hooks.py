@@ -24,21 +24,21 @@ __all__ = ["PREFIX", "check_head", "routes"]
 
 MOST_AT_ONCE = 128
 """Requests that are worked on; the page needs room too."""
-LARGEST = 4 * 1024 * 1024
-"""Bytes; each webhook has a limit of its own below this."""
 _LONGEST_TOKEN = 100
 _STATUS = {"too_many_requests": 429, "body_too_large": 413, "bad_signature": 401, "bad_body": 400}
 
 
 def check_head(request: HttpRequest) -> None:
     """Refuse by the headers what no webhook accepts."""
+    from toolcrib.features.workflows.triggers.webhook import LARGEST_BODY
+
     token = request.path.removeprefix(PREFIX)
     if not token or len(token) > _LONGEST_TOKEN or "/" in token or "." in token:
         refuse(request, 404, "not_found", "There is no such webhook.")
     elif request.method != "POST":
         refuse(request, 405, "usage", "Only POST is supported here.", headers=((b"allow", b"POST"),))
-    elif request.head.length > LARGEST:
-        refuse(request, 413, "body_too_large", f"The body may have at most {LARGEST:,} bytes.")
+    elif request.head.length > LARGEST_BODY:
+        refuse(request, 413, "body_too_large", f"The body may have at most {LARGEST_BODY:,} bytes.")
 
 
 def routes(host: Host) -> Sequence[Route]:

@@ -49,8 +49,11 @@ def _reason(result: ToolResult, use: NodeCall) -> str:
 
 def _data(result: ToolResult, text: str) -> Any:
     structured = result.get("structuredContent")
-    if structured is not None:
-        return structured
+    return read_json(text) if structured is None else structured
+
+
+def read_json(text: str) -> Any:
+    """The value of a text that is a JSON object or list; else None."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:

@@ -135,20 +135,6 @@ class TriggeredWorkflows(Protocol):
     async def save(self, workflow: Workflow, *, expected_version: str | None = None) -> StoredWorkflow: ...
 
 
-class HostWorkflows:
-    def __init__(self, workflows: TriggeredWorkflows) -> None:
-        self._workflows = workflows
-
-    async def workflow(self, name: str) -> Workflow:
-        """Raises `NotFound`, or `UsageError` with the first problem."""
-        stored = await self._workflows.get(name)
-        problems = [problem for problem in stored.problems if not problem.warning]
-        if problems:
-            where = f" (node {problems[0].node})" if problems[0].node else ""
-            raise UsageError(f"The workflow is not valid: {problems[0].message}{where}")
-        return stored.readable
-
-
 class HostRuns:
     def __init__(self, workflows: TriggeredWorkflows, clock: Clock) -> None:
         self._workflows = workflows
@@ -215,23 +201,27 @@ class WorkflowTriggers:
     """Created by `Workflows`."""
 
     def __init__(self, core: HostCore, workflows: TriggeredWorkflows) -> None:
-        clock, source = core.clock, HostWorkflows(workflows)
-        runs = HostRuns(workflows, clock)
+        clock, runs = core.clock, HostRuns(workflows, core.clock)
         self.store = StoredTriggers(core.database)
         self._core = core
         self._workflows = workflows
         self._clock = clock
         self._machine = _machine(core.paths.state / "machine-id")
-        self._starter = starter = RunStarter(self.store, source, runs, clock)
+        self._starter = starter = RunStarter(self.store, self, runs, clock)
         starter.on_failed = self._publish_failure
-        self._scheduler = Scheduler(self.store, source, starter, clock, self._machine)
-        self._receiver = Receiver(self.store, source, starter, runs, clock, self._secret)
-        self._receiver.on_stored = self._scheduler.wake
-
-    @property
-    def receiver(self) -> Receiver:
+        self._scheduler = Scheduler(self.store, self, starter, clock, self._machine)
+        self.receiver = Receiver(self.store, self, starter, runs, clock, self._secret)
         """Receives the requests to webhooks."""
-        return self._receiver
+        self.receiver.on_stored = self._scheduler.wake
+
+    async def workflow(self, name: str) -> Workflow:
+        """Raises `NotFound`, or `UsageError` with the first problem."""
+        stored = await self._workflows.get(name)
+        problems = [problem for problem in stored.problems if not problem.warning]
+        if problems:
+            where = f" (node {problems[0].node})" if problems[0].node else ""
+            raise UsageError(f"The workflow is not valid: {problems[0].message}{where}")
+        return stored.readable
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -277,7 +267,7 @@ class WorkflowTriggers:
         Raises `NotFound`, or `UsageError` if the trigger or its workflow is not valid.
         """
         defined = await self._find(name, index)
-        workflow = await HostWorkflows(self._workflows).workflow(name)
+        workflow = await self.workflow(name)
         if defined.problems or defined.type is None:
             raise UsageError(f"The trigger {defined.key} is not valid: {defined.problems[0]}")
         before = await self._activation(defined)

@@ -11,7 +11,7 @@ from tests.features.workflows.planner.evaluation.runner import bundled_tools
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
-from toolcrib.features.workflows.planner.draft import Doubt
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt
 from toolcrib.features.workflows.planner.reading import read_workflow
 from toolcrib.schema.workflows import Workflow, WorkflowProblem
 
@@ -27,7 +27,7 @@ def catalog() -> PlannerCatalog:
 
 def built(
     catalog: PlannerCatalog, nodes: list[Any], edges: list[Any], **rest: Any
-) -> tuple[Workflow | None, list[WorkflowProblem], list[Doubt]]:
+) -> tuple[Workflow | None, list[WorkflowProblem], list[WorkflowDoubt]]:
     draft = read_workflow({"name": "test", "nodes": nodes, "edges": edges, **rest})
     workflow, problems = build(draft, catalog, "test")
     return workflow, problems, draft.doubts

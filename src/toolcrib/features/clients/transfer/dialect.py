@@ -2,8 +2,8 @@
 
 Each file of `features/clients/programs` holds one. Unknown keys are kept unchanged under `x-import`.
 
-References to variables and secrets, from a host's way of writing them to ours and back. Ours are `${VAR}`,
-`${VAR:-default}` and `${secret:NAME}`; `${answer:ID}` in a draft marks a question that is still open.
+Our references are `${VAR}`, `${VAR:-default}` and `${secret:NAME}`; `${answer:ID}` in a draft marks an open
+question.
 """
 
 from __future__ import annotations

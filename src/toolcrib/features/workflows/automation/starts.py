@@ -20,6 +20,7 @@ from toolcrib.features.workflows.automation.definitions import (
     trigger_inputs,
     untrusted_inputs,
 )
+from toolcrib.features.workflows.records import FINAL
 from toolcrib.features.workflows.trigger_store import Activation, StartRecord, StoredTriggers
 from toolcrib.features.workflows.trigger_type import Overlap
 from toolcrib.schema.workflows import RunState, Workflow
@@ -36,7 +37,6 @@ AT_ONCE = 100
 """Records that are read together."""
 MOST_QUEUED = 100
 """Occurrences of a trigger that wait for the run before; further ones are skipped."""
-FINAL = ("finished", "failed", "cancelled", None)
 _OVERLAPS = "A run of this trigger was still active."
 _QUEUE_FULL = f"{MOST_QUEUED} occurrences of this trigger were waiting already."
 _OFF = "The trigger was turned off."
@@ -210,7 +210,8 @@ class RunStarter:
         for run in await self._store.running(record.workflow, record.trigger, stale):
             if run == record.run:
                 continue
-            if await self._launcher.state(run) not in FINAL or await self._is_starting(run):
+            state = await self._launcher.state(run)
+            if (state is not None and state not in FINAL) or await self._is_starting(run):
                 return True
             await self._store.settle(run, "ended", self._clock.now())
         return False

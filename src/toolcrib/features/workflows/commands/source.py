@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
+from toolcrib.cli import completion
 from toolcrib.cli.call_arguments import read_words
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.bounded_read import read_bounded_text
 
 LARGEST = 16_000_000
+workflow_argument = click.argument("name", shell_complete=completion.workflows)
+input_option = click.option(
+    "--input", "-i", "words", multiple=True, metavar="KEY=VALUE", help="An input; KEY:=JSON, KEY=@FILE."
+)
 
 
 def is_file(source: str) -> bool:

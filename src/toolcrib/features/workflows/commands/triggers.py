@@ -11,24 +11,20 @@ from toolcrib.cli.declare import declare
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.features.workflows.commands.source import read_inputs
+from toolcrib.features.workflows.commands.source import input_option, read_inputs, workflow_argument
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 
-_workflow = click.argument("name", shell_complete=completion.workflows)
-_input = click.option(
-    "--input", "-i", "words", multiple=True, metavar="KEY=VALUE", help="An input; KEY:=JSON, KEY=@FILE."
-)
 _NO_HOST = "No host is running: start one with `toolcrib up`, or nothing will be started."
 _NEW_ADDRESS = "Keep the address secret: it starts runs, and it is shown only once."
 
 
 @declare()
-@_workflow
+@workflow_argument
 @click.argument("cron", required=False)
 @click.option("--timezone", metavar="ZONE", help="Such as Europe/Berlin; default: that of this machine.")
-@_input
+@input_option
 @click.option(
     "--missed",
     type=click.Choice(("skip", "once", "all")),
@@ -89,7 +85,7 @@ async def triggers(surface: Surface, name: str) -> None:
 
 
 @declare()
-@_workflow
+@workflow_argument
 @click.argument("index", type=click.IntRange(0, 1000))
 @click.argument("state", type=click.Choice(("on", "off")))
 async def trigger(surface: Surface, name: str, index: int, state: str) -> None:
@@ -100,8 +96,8 @@ async def trigger(surface: Surface, name: str, index: int, state: str) -> None:
 
 
 @declare()
-@_workflow
-@_input
+@workflow_argument
+@input_option
 async def webhook(surface: Surface, name: str, words: tuple[str, ...]) -> None:
     """Turn on a webhook of the workflow NAME with a new address; an earlier one is no longer valid.
 

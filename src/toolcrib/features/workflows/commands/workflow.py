@@ -23,11 +23,13 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import NotFound
 from toolcrib.features.workflows.commands import triggers as workflow_triggers
 from toolcrib.features.workflows.commands.source import (
+    input_option,
     is_file,
     read_data,
     read_inputs,
     read_source,
     run_target,
+    workflow_argument,
     write_file,
 )
 from toolcrib.features.workflows.commands.view import (
@@ -56,10 +58,6 @@ _name = click.option("--name", metavar="NAME", help="The name of the workflow.")
 
 INVALID = 2
 STATES = ("queued", "running", "paused", "waiting", "finished", "failed", "cancelled")
-_workflow = click.argument("name", shell_complete=completion.workflows)
-_input = click.option(
-    "--input", "-i", "words", multiple=True, metavar="KEY=VALUE", help="An input; KEY:=JSON, KEY=@FILE."
-)
 _detach = click.option("--detach", is_flag=True, help="Return at once; the running host continues it.")
 
 
@@ -76,6 +74,15 @@ async def follow(surface: Surface, client: Client, request: Request) -> int:
     if not surface.answer(result):
         show_result(result)
     return INTERRUPTED if interrupted.is_set() else exit_code(result)
+
+
+async def _follow_unless(detach: bool, surface: Surface, client: Client, request: Any) -> int:
+    if not detach:
+        return await follow(surface, client, lambda show: request(on_event=show))
+    result = await request(detach=True)
+    if not surface.answer(result):
+        show_result(result)
+    return 0
 
 
 class RunQuestions:
@@ -291,7 +298,7 @@ async def validate(surface: Surface, source: str) -> int:
 
 @declare(asks=True)
 @click.argument("source", metavar="FILE|NAME", shell_complete=completion.workflows)
-@_input
+@input_option
 @_detach
 @click.option("--breakpoint", "breakpoints", multiple=True, metavar="NODE", help="Pause before this node.")
 @click.option("--replay", metavar="RUN", help="Use the recorded decisions of this run instead of a model.")
@@ -314,12 +321,7 @@ async def run(
         if "name" in given:
             await _confirm(surface, client, given["name"])
         request = partial(client.workflow_run, **given, breakpoints=list(breakpoints), replay=replay)
-        if not detach:
-            return await follow(surface, client, lambda show: request(on_event=show))
-        result = await request(detach=True)
-    if not surface.answer(result):
-        show_result(result)
-    return 0
+        return await _follow_unless(detach, surface, client, request)
 
 
 @declare()
@@ -393,7 +395,7 @@ async def resume(surface: Surface, run: str, detach: bool) -> int:
 @declare()
 @click.argument("run")
 @click.option("--from", "from_node", metavar="NODE", help="Keep the recorded steps before this node.")
-@_input
+@input_option
 @_detach
 async def rerun(
     surface: Surface, run: str, from_node: str | None, words: tuple[str, ...], detach: bool
@@ -403,12 +405,7 @@ async def rerun(
     given: dict[str, Any] = read_inputs(words)
     async with surface.reach() as client:
         request = partial(client.workflow_rerun, run=run, from_node=from_node, **given)
-        if not detach:
-            return await follow(surface, client, lambda show: request(on_event=show))
-        result = await request(detach=True)
-    if not surface.answer(result):
-        show_result(result)
-    return 0
+        return await _follow_unless(detach, surface, client, request)
 
 
 @declare()
@@ -441,7 +438,7 @@ async def send(surface: Surface, run: str, event: str, data: str | None) -> None
 
 
 @declare()
-@_workflow
+@workflow_argument
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 async def export(surface: Surface, name: str, file: Path | None) -> None:
     """Print the workflow NAME as a file, or write it to FILE."""
@@ -470,7 +467,7 @@ async def import_(surface: Surface, file: str, name: str | None, replace: bool) 
 
 
 @declare(asks=True)
-@_workflow
+@workflow_argument
 async def remove(surface: Surface, name: str) -> None:
     """Remove the workflow NAME; its runs and its last versions are kept."""
     async with surface.reach() as client:

@@ -10,7 +10,8 @@ from typing import Any
 
 from toolcrib.chats.turn import Turn, TurnCall
 from toolcrib.errors import ToolcribError
-from toolcrib.features.workflows.planner.draft import Doubt
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt
+from toolcrib.features.workflows.tool_content import read_json
 from toolcrib.graph.references import Path
 from toolcrib.schema.tools import Tool, ToolDefinition
 
@@ -38,7 +39,7 @@ class ChatCall:
 
 def calls_of(
     turns: Sequence[Turn], *, ignored: Collection[str] = (), whole: Mapping[str, str] | None = None
-) -> tuple[list[ChatCall], list[Doubt]]:
+) -> tuple[list[ChatCall], list[WorkflowDoubt]]:
     """The successful calls in their order, and a doubt for what was left out.
 
     `ignored` are tools of the chat itself; `whole` has the results of which the model was shown a part.
@@ -66,16 +67,7 @@ def _calls(turns: Sequence[Turn]) -> Iterator[tuple[TurnCall, str]]:
 
 def _read(call: TurnCall, asked: str, whole: Mapping[str, str]) -> ChatCall:
     text = call.text if call.cut is None else whole.get(call.cut.name, call.text)
-    return ChatCall(tool=call.tool, arguments=call.arguments, text=text, data=_data(text), asked=asked)
-
-
-def _data(text: str) -> Any:
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return ChatCall(tool=call.tool, arguments=call.arguments, text=text, data=read_json(text), asked=asked)
 
 
 def _leaves(value: Any) -> Iterator[tuple[Path, Any]]:
@@ -93,7 +85,9 @@ def _leaves(value: Any) -> Iterator[tuple[Path, Any]]:
             yield path, one
 
 
-def without_repeats(calls: Sequence[ChatCall], find_tool: FindTool) -> tuple[list[ChatCall], list[Doubt]]:
+def without_repeats(
+    calls: Sequence[ChatCall], find_tool: FindTool
+) -> tuple[list[ChatCall], list[WorkflowDoubt]]:
     """Leaves out a call that was made before with the same arguments and had nothing new to find out.
 
     A call that changes something may be meant twice: it is only left out if it directly follows itself and
@@ -123,7 +117,7 @@ def definition_of(tool: str, find_tool: FindTool) -> ToolDefinition | None:
         return None
 
 
-def _left_out(tools: Sequence[str], why: str) -> Doubt:
+def _left_out(tools: Sequence[str], why: str) -> WorkflowDoubt:
     names = ", ".join(dict.fromkeys(tools))
     count = f"{len(tools)} calls were" if len(tools) > 1 else "1 call was"
-    return Doubt(node=None, message=f"{count} left out because they {why}: {names}.")
+    return WorkflowDoubt(node=None, message=f"{count} left out because they {why}: {names}.")

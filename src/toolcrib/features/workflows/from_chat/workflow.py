@@ -24,7 +24,7 @@ from toolcrib.features.workflows.from_chat.calls import (
 )
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.features.workflows.planner.building import workflow_name
-from toolcrib.features.workflows.planner.draft import Doubt, free_id, valid_id
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt, free_id, valid_id
 from toolcrib.graph.references import Path, Reference
 from toolcrib.host import Host
 from toolcrib.schema.workflows import Edge, Node, Parameter, ParameterType, Workflow
@@ -215,7 +215,7 @@ class Inputs:
 @dataclass(frozen=True, kw_only=True)
 class FromChat:
     workflow: Workflow
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[WorkflowDoubt, ...]
 
 
 def workflow_of(
@@ -237,7 +237,7 @@ class _Assembly:
     """The last one gives the values."""
     find_tool: FindTool
     inputs: Inputs = field(default_factory=Inputs)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[WorkflowDoubt] = field(default_factory=list)
     without: set[tuple[int, Path]] = field(default_factory=set)
     """Places whose references turned out to be wrong."""
 
@@ -364,7 +364,7 @@ class _Assembly:
         return {(number, path) for number in numbers for path in _paths(self.calls[number].arguments)}
 
     def _doubt(self, node: str | None, message: str) -> None:
-        doubt = Doubt(node=node, message=message)
+        doubt = WorkflowDoubt(node=node, message=message)
         if doubt not in self.doubts:
             self.doubts.append(doubt)
 
@@ -396,7 +396,7 @@ async def workflow_from_chats(host: Host, chats: Sequence[str], *, name: str | N
     return FromChat(workflow=made.workflow, doubts=(*read[-1][1], *made.doubts))
 
 
-async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[Doubt]]:
+async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[WorkflowDoubt]]:
     entries = await host.chats.rows.read(chat.id)
     whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, Kept)}
     calls, failed = calls_of(replay(entries), ignored=NAMES, whole=whole)

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.errors import InvalidArguments
 from toolcrib.features.workflows.graph.declarations import declaration_problems
 from toolcrib.features.workflows.graph.node_types import find_type
-from toolcrib.features.workflows.graph.reference_types import FindTool, FindWorkflow, ReferenceTypes
-from toolcrib.features.workflows.graph.visibility import Visibility
+from toolcrib.features.workflows.graph.reference_types import (
+    FindTool,
+    FindWorkflow,
+    ReferenceTypes,
+    Visibility,
+)
 from toolcrib.graph.compiled import CompiledGraph, Reading, compiled, read
-from toolcrib.graph.drafts import DraftNode
 from toolcrib.graph.node_settings import NodeSettings, fixed_fields
 from toolcrib.graph.problems import MOST_PROBLEMS, InvalidWorkflow
 from toolcrib.graph.references import BadReference, Path, Reference, parse, references_in
+from toolcrib.graph.topology import DraftNode
 from toolcrib.schema.mistakes import spell
 from toolcrib.schema.tools import Tool, ToolDefinition
 from toolcrib.schema.value_types import (

@@ -12,7 +12,7 @@ from toolcrib.features.workflows.conversion import to_node
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.operations.workflows import SETTLE, WorkflowJson, as_dict
 from toolcrib.features.workflows.planner.changes import differences
-from toolcrib.features.workflows.planner.draft import Doubt, free_id, valid_id
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt, free_id, valid_id
 from toolcrib.features.workflows.results.plans import (
     WorkflowDrafted,
     WorkflowPlanned,
@@ -143,9 +143,9 @@ async def workflow_add_call(
     return _drafted(before, changed, ())
 
 
-def _drafted(before: Workflow | None, after: Workflow, doubts: Sequence[Doubt]) -> WorkflowDrafted:
+def _drafted(before: Workflow | None, after: Workflow, doubts: Sequence[WorkflowDoubt]) -> WorkflowDrafted:
     return {
         "workflow": as_dict(after),
         "changes": differences(before, after),
-        "doubts": [{"node": doubt.node, "message": doubt.message} for doubt in doubts],
+        "doubts": list(doubts),
     }

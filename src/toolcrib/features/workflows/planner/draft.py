@@ -14,9 +14,11 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt:
+class WorkflowDoubt:
+    """Something that was corrected or assumed, to be checked."""
+
     node: str | None
-    """The id of the node; None for the workflow as a whole."""
+    """The id of the node; null for the workflow as a whole."""
     message: str
 
 
@@ -53,11 +55,11 @@ class WorkflowDraft:
     """Other parts of the file: checks, options, triggers."""
     kept: frozenset[str] = frozenset()
     """Nodes of the current workflow, which the rules for nodes leave unchanged."""
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[WorkflowDoubt] = field(default_factory=list)
     problems: list[WorkflowProblem] = field(default_factory=list)
 
     def doubt(self, node: str | None, message: str) -> None:
-        found = Doubt(node=node, message=message)
+        found = WorkflowDoubt(node=node, message=message)
         if found not in self.doubts:
             self.doubts.append(found)
 

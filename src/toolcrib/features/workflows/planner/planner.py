@@ -18,7 +18,7 @@ from toolcrib.features.workflows.planner import prompt
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
 from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
-from toolcrib.features.workflows.planner.draft import Doubt, WorkflowDraft
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt, WorkflowDraft
 from toolcrib.features.workflows.planner.prompt import fitting
 from toolcrib.features.workflows.planner.reading import patched, read_workflow
 from toolcrib.host import Host
@@ -138,17 +138,17 @@ def _strict(found: re.Match[str]) -> str:
     return _WORDS[found["word"]] if found["word"] else ""
 
 
-def screened(tools: Sequence[Tool], among: Sequence[Tool]) -> tuple[list[Tool], list[Doubt]]:
+def screened(tools: Sequence[Tool], among: Sequence[Tool]) -> tuple[list[Tool], list[WorkflowDoubt]]:
     """The tools as they can be shown to a model, and what was left out; `among` are all tools."""
     names = frozenset(name for tool in among for name in (tool.name, tool.definition.name))
     shown: list[Tool] = []
-    doubts: list[Doubt] = []
+    doubts: list[WorkflowDoubt] = []
     for tool in tools:
         found = _findings(tool, among, names)
         shown.append(_without_texts(tool) if found else tool)
         if found:
             message = f"The model did not see the description of {tool.name}: {found[0]}"
-            doubts.append(Doubt(node=None, message=message))
+            doubts.append(WorkflowDoubt(node=None, message=message))
     return shown, doubts
 
 
@@ -237,7 +237,7 @@ class WorkflowPlan:
     workflow: Workflow
     changes: WorkflowChanges
     """What is new, or different from the current workflow."""
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[WorkflowDoubt, ...]
     """What was corrected or assumed, for the user to check."""
     offered: tuple[str, ...]
     """The tools that the model could choose from."""
@@ -269,7 +269,7 @@ class _Talk:
 @dataclass(frozen=True, kw_only=True)
 class _Attempt:
     workflow: Workflow | None = None
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[WorkflowDoubt, ...] = ()
     problems: tuple[WorkflowProblem, ...] = ()
 
 

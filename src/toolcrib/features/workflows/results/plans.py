@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.planner.changes import WorkflowChanges
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt
 from toolcrib.schema.workflows import Workflow
-
-
-class WorkflowDoubt(TypedDict):
-    """Something that was corrected or assumed, to be checked."""
-
-    node: str | None
-    """The id of the node; null for the workflow as a whole."""
-    message: str
 
 
 class WorkflowDrafted(TypedDict):

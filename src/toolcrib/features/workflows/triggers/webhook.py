@@ -10,6 +10,7 @@ from toolcrib.features.workflows.webhooks.signature import SignatureSettings
 from toolcrib.graph.references import parse
 
 LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes; each webhook may have a lower limit of its own."""
 
 
 class EventTarget(TriggerSettings):

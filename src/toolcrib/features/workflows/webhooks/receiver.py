@@ -25,6 +25,7 @@ from toolcrib.features.workflows.automation.starts import (
     WorkflowSource,
     assess,
 )
+from toolcrib.features.workflows.records import FINAL
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import TriggerOccurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
@@ -205,7 +206,7 @@ class Receiver:
         if record is not None and record.state == "failed":
             raise UsageError(f"The run could not be started: {record.note}")
         result = await self._launcher.result(run, wait)
-        return HookAnswer(accepted=result["state"] not in ("finished", "failed", "cancelled"), content=result)
+        return HookAnswer(accepted=result["state"] not in FINAL, content=result)
 
     async def _send(
         self, activation: Activation, occurrence: TriggerOccurrence, target: EventTarget, source: str
@@ -238,7 +239,7 @@ class Receiver:
             return list(await self._launcher.find(workflow, target.input, value))
         run = str(value)
         state = await self._launcher.state(run)
-        return [run] if state not in ("finished", "failed", "cancelled", None) else []
+        return [run] if state is not None and state not in FINAL else []
 
 
 def _paused() -> ServerUnavailable:
