@@ -44,7 +44,7 @@ from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.sources.inline import InlineServer
 
 if TYPE_CHECKING:
-    from toolcrib.features.workflows.from_chat.workflow import FromChat
+    from toolcrib.features.workflows.from_chat import FromChat
     from toolcrib.features.workflows.planner.planner import WorkflowPlan
     from toolcrib.features.workflows.trigger_service import WorkflowTriggers
     from toolcrib.llm.model import Model
@@ -290,7 +290,7 @@ class Workflows:
 
     async def from_chat(self, *chats: str, name: str | None = None) -> FromChat:
         """A workflow from the tool calls of chats that did the same; it is not saved."""
-        from toolcrib.features.workflows.from_chat.workflow import workflow_from_chats
+        from toolcrib.features.workflows.from_chat import workflow_from_chats
 
         return await workflow_from_chats(self._host, chats, name=name)
 

@@ -14,7 +14,7 @@ from tests.databases.postgres import postgres, postgres_url  # noqa: F401
 from toolcrib.clock import SystemClock
 from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, SystemSchema
-from toolcrib.features.workflows.engine.guard import CallGuard
+from toolcrib.features.workflows.engine.runtime import CallGuard
 from toolcrib.features.workflows.engine.tables import begun
 
 status = SystemSchema.workflow_status

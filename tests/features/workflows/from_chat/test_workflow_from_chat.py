@@ -11,8 +11,7 @@ from tests.features.workflows.planner.evaluation.runner import bundled_tools
 from toolcrib.chats.replay import StoredEntry, replay
 from toolcrib.chats.turn import Turn
 from toolcrib.errors import UnknownTool, UsageError
-from toolcrib.features.workflows.from_chat.calls import calls_of, without_repeats
-from toolcrib.features.workflows.from_chat.workflow import FromChat, workflow_of
+from toolcrib.features.workflows.from_chat import FromChat, calls_of, without_repeats, workflow_of
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.schema.tools import Tool
 

@@ -1,11 +1,8 @@
-"""`toolcrib workflow`: check, run, inspect and repeat workflows."""
+"""`toolcrib workflow`: check, run, inspect and repeat workflows, and what starts them by itself."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import Awaitable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +11,10 @@ import click
 
 from toolcrib.cli import completion
 from toolcrib.cli.declare import declare
-from toolcrib.cli.error_report import INTERRUPTED
 from toolcrib.cli.group import command_of
-from toolcrib.cli.keyboard import Keyboard
 from toolcrib.cli.output import note, say, show_table
-from toolcrib.cli.questions import can_ask
+from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import NotFound
-from toolcrib.features.workflows.commands import triggers as workflow_triggers
 from toolcrib.features.workflows.commands.source import (
     input_option,
     is_file,
@@ -33,152 +26,29 @@ from toolcrib.features.workflows.commands.source import (
     write_file,
 )
 from toolcrib.features.workflows.commands.view import (
-    Progress,
-    exit_code,
+    follow,
     show_problems,
     show_result,
     show_review,
     show_run,
     show_runs,
 )
-from toolcrib.features.workflows.records import belongs_to
-from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolcrib.features.workflows.results.runs import RunAction, RunResult, RunState
+    from toolcrib.features.workflows.results.runs import RunAction, RunState
+    from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
     from toolcrib.operations.client import Client, WorkflowDrafted
-
-Request = Callable[[Callable[[Any], None]], Awaitable["RunResult"]]
-"""Starts or watches a run; its argument receives the changes."""
 
 _save = click.option("--save", is_flag=True, help="Save it; a workflow of this name is not overwritten.")
 _name = click.option("--name", metavar="NAME", help="The name of the workflow.")
 
+_NO_HOST = "No host is running: start one with `toolcrib up`, or nothing will be started."
+_NEW_ADDRESS = "Keep the address secret: it starts runs, and it is shown only once."
 INVALID = 2
 STATES = ("queued", "running", "paused", "waiting", "finished", "failed", "cancelled")
 _detach = click.option("--detach", is_flag=True, help="Return at once; the running host continues it.")
-
-
-async def follow(surface: Surface, client: Client, request: Request) -> int:
-    """Show a run until it ends; returns the exit code."""
-    progress = Progress(quiet=surface.json)
-    with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
-        async with _interruptible(surface, client, progress) as interrupted:
-            questions = RunQuestions(surface, client, progress, keys)
-            try:
-                result = await request(questions.on_change)
-            finally:
-                await questions.close()
-    if not surface.answer(result):
-        show_result(result)
-    return INTERRUPTED if interrupted.is_set() else exit_code(result)
-
-
-async def _follow_unless(detach: bool, surface: Surface, client: Client, request: Any) -> int:
-    if not detach:
-        return await follow(surface, client, lambda show: request(on_event=show))
-    result = await request(detach=True)
-    if not surface.answer(result):
-        show_result(result)
-    return 0
-
-
-class RunQuestions:
-    """Shows the changes of a run, and asks the user what it waits for."""
-
-    def __init__(self, surface: Surface, client: Client, progress: Progress, keys: Keyboard | None) -> None:
-        self._surface = surface
-        self._client = client
-        self._progress = progress
-        self._keys = keys
-        self._asked: set[str] = set()
-        self._asking: asyncio.Task[None] | None = None
-
-    def on_change(self, change: Any) -> None:
-        if "installing" in change:
-            note(change["installing"])
-            return
-        self._progress.show(change)
-        if change["state"] == "waiting" and (self._asking is None or self._asking.done()):
-            self._asking = asyncio.create_task(self._ask(change))
-
-    async def close(self) -> None:
-        await cancel_and_wait(self._asking)
-
-    async def _ask(self, change: Any) -> None:
-        async with _second(self._surface, self._client) as client:
-            for call in await client.approvals():
-                if belongs_to(call["session"], change["run"]) and call["id"] not in self._asked:
-                    self._asked.add(call["id"])
-                    await self._approve(client, call)
-            question = change["question"]
-            if question is not None and self._keys is not None:
-                await self._answer(client, change["run"], question, self._keys)
-
-    async def _approve(self, client: Client, call: Any) -> None:
-        if self._keys is None:
-            self._progress.tell(f"  Waiting for approval: {call['call']}")
-            self._progress.tell(f"  Allow it with: toolcrib approvals allow {call['id']}")
-            return
-        from toolcrib.cli.consent import consent
-
-        reply = await consent({"about": "call", "detail": call}, self._keys)
-        content = reply.get("content", {})
-        known = {key: content[key] for key in ("scope", "any_arguments", "lift", "message") if key in content}
-        with suppress(NotFound):  # It was answered elsewhere.
-            await client.approval_answer(id=call["id"], allow=reply["action"] == "accept", **known)
-
-    async def _answer(self, client: Client, run: str, question: Any, keys: Keyboard) -> None:
-        choices = question["choices"]
-        await keys.settle()
-        typed = await keys.line(f"  {' / '.join(choices)}: ")
-        chosen = next(
-            (choice for choice in choices if typed and choice.lower().startswith(typed.lower())), None
-        )
-        if chosen is None:
-            note("  Not answered. It waits; answer it here, in the page, or with: toolcrib workflow answer")
-            return
-        values = {name: await keys.line(f"  {name}: ") for name in question["fields"]}
-        with suppress(NotFound):
-            await client.workflow_answer(run=run, step=question["step"], choice=chosen, values=values)
-
-
-@asynccontextmanager
-async def _interruptible(
-    surface: Surface, client: Client, progress: Progress
-) -> AsyncIterator[asyncio.Event]:
-    """Ctrl-C cancels the run; its end is then shown as usual."""
-    interrupted = asyncio.Event()
-    loop, main = asyncio.get_running_loop(), asyncio.current_task()
-
-    async def cancel() -> None:
-        await interrupted.wait()
-        if not progress.run and main is not None:
-            main.cancel()
-            return
-        note(f"Cancelling the run {progress.run}.")
-        async with _second(surface, client) as other:
-            await other.workflow_cancel(run=progress.run)
-
-    loop.add_signal_handler(signal.SIGINT, interrupted.set)
-    cancelling = asyncio.create_task(cancel())
-    try:
-        yield interrupted
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        await cancel_and_wait(cancelling)
-
-
-@asynccontextmanager
-async def _second(surface: Surface, client: Client) -> AsyncIterator[Client]:
-    """Another connection to a running host: the run occupies the first."""
-    if not client.running:
-        yield client
-        return
-    async with surface.reach() as other:
-        yield other
 
 
 @declare()
@@ -505,6 +375,149 @@ def _problem_count(problems: list[Any]) -> str:
     return "ok" if not errors else f"{errors} problem{'s' if errors > 1 else ''}"
 
 
+async def _follow_unless(detach: bool, surface: Surface, client: Client, request: Any) -> int:
+    if not detach:
+        return await follow(surface, client, lambda show: request(on_event=show))
+    result = await request(detach=True)
+    if not surface.answer(result):
+        show_result(result)
+    return 0
+
+
+@declare()
+@workflow_argument
+@click.argument("cron", required=False)
+@click.option("--timezone", metavar="ZONE", help="Such as Europe/Berlin; default: that of this machine.")
+@input_option
+@click.option(
+    "--missed",
+    type=click.Choice(("skip", "once", "all")),
+    default="skip",
+    help="What to do about times at which no host was running.",
+)
+@click.option(
+    "--overlap",
+    type=click.Choice(("skip", "queue", "allow")),
+    default="skip",
+    help="What to do if the run before is still active.",
+)
+@click.option("--off", is_flag=True, help="Turn the schedule off.")
+async def schedule(
+    surface: Surface, name: str, cron: str | None, words: tuple[str, ...], off: bool, **given: Any
+) -> None:
+    """Run the workflow NAME by a schedule: CRON is a cron expression or a phrase.
+
+    Phrases: every 15 minutes, hourly, daily at 07:30, weekdays at 07:30, every monday at 9:00,
+    monthly on day 1 at 06:00. Without CRON, the schedule of the workflow is turned on.
+    """
+    async with surface.reach() as client:
+        found = await client.workflow_schedule(
+            name=name, cron=cron, on=not off, **read_inputs(words), **given
+        )
+        running = client.running
+    if surface.answer(found):
+        return
+    say(f"{name}: {_trigger_state(found)}")
+    if found["state"] == "on" and not running:
+        note(_NO_HOST)
+
+
+@declare()
+@click.argument("name", default="", shell_complete=completion.workflows)
+async def triggers(surface: Surface, name: str) -> None:
+    """List what starts workflows by itself, of NAME or of all workflows."""
+    async with surface.reach() as client:
+        found = await client.workflow_triggers(name=name or None)
+    if surface.answer(found):
+        return
+    if not found:
+        note("No workflow has a trigger. Add one with: toolcrib workflow schedule NAME CRON")
+        return
+    rows = [
+        [
+            trigger["workflow"],
+            str(trigger["index"]),
+            trigger["state"],
+            revealed(_sentence(trigger)),
+            trigger["next"] or "",
+            _last(trigger),
+        ]
+        for trigger in found
+    ]
+    show_table(["WORKFLOW", "INDEX", "STATE", "STARTS", "NEXT", "LAST"], rows, right=(1,))
+    _show_failed(found)
+
+
+@declare()
+@workflow_argument
+@click.argument("index", type=click.IntRange(0, 1000))
+@click.argument("state", type=click.Choice(("on", "off")))
+async def trigger(surface: Surface, name: str, index: int, state: str) -> None:
+    """Turn the trigger INDEX of the workflow NAME on or off."""
+    await _switch(
+        surface, lambda client: client.workflow_trigger_set(name=name, index=index, on=state == "on")
+    )
+
+
+@declare()
+@workflow_argument
+@input_option
+async def webhook(surface: Surface, name: str, words: tuple[str, ...]) -> None:
+    """Turn on a webhook of the workflow NAME with a new address; an earlier one is no longer valid.
+
+    Inputs may refer to the request: --input order={{event.body.order}}
+    """
+    given = read_inputs(words)
+    inputs = {**given["inputs"], **given["texts"]}
+    await _switch(surface, lambda client: client.workflow_webhook(name=name, inputs=inputs, settings={}))
+
+
+async def _switch(surface: Surface, work: Any) -> None:
+    async with surface.reach() as client:
+        found: TriggerSwitched = await work(client)
+        running = client.running
+    if surface.answer(found):
+        return
+    say(f"{found['trigger']['workflow']}: {_trigger_state(found['trigger'])}")
+    if found["url"]:
+        say(found["url"])
+        note(_NEW_ADDRESS)
+    if found["trigger"]["state"] == "on" and not running:
+        note(_NO_HOST)
+
+
+def _trigger_state(found: TriggerShown) -> str:
+    upcoming = f"; next: {found['next']}" if found["next"] else ""
+    return f"{revealed(_sentence(found))} ({found['state']}{upcoming})"
+
+
+def _sentence(found: TriggerShown) -> str:
+    reason = found["reason"] or next(iter(found["problems"]), "")
+    return f"{found['sentence']}: {reason}" if reason else found["sentence"]
+
+
+def _show_failed(found: list[TriggerShown]) -> None:
+    rows = [
+        [start["run"], start["due"], revealed(start["note"]), "yes" if start["startable"] else "no"]
+        for trigger in found
+        for start in trigger["failed"]
+    ]
+    if not rows:
+        return
+    say("")
+    show_table(["FAILED START", "DUE", "REASON", "STORED"], rows)
+    more = " There are more." if any(trigger["more_failed"] for trigger in found) else ""
+    note(f"Start one again with: toolcrib workflow rerun RUN.{more}")
+
+
+def _last(found: TriggerShown) -> str:
+    last = found["last"]
+    if last is None:
+        return "never"
+    reason = f": {revealed(last['note'])}" if last["note"] else ""
+    return f"{last['due']} {last['state']}{reason}"
+
+
 command = command_of(
     "workflow",
     "Tools",
@@ -525,5 +538,8 @@ command = command_of(
     export,
     import_,
     remove,
-    *workflow_triggers.COMMANDS,
+    schedule,
+    triggers,
+    trigger,
+    webhook,
 )

@@ -1,1 +1,0 @@
-"""Makes workflows from what was called in chats: the same calls, with references and parameters."""
