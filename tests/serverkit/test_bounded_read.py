@@ -12,7 +12,7 @@ import pytest
 from toolcrib.cli.call_arguments import read_words
 from toolcrib.config.paste.parser import _path
 from toolcrib.errors import UsageError
-from toolcrib.features.workflows.commands.source import read_source
+from toolcrib.features.workflows.commands.workflow import read_source
 from toolcrib.serverkit.bounded_read import read_bounded, read_bounded_text
 
 

@@ -144,7 +144,7 @@ async def command(surface: Surface, name: str, test: bool | None, **given: Any) 
     name, found = read_target(name, options)
     added: Install | dict[str, Any] | None
     if isinstance(found, PastedDocument):
-        read_document = find_feature("clients").function("adding:read_document")
+        read_document = find_feature("clients").function("commands.import_:read_document")
         name, added = await read_document(surface, name, found, as_is=options.as_is, dry_run=options.dry_run)
         added = {**added, **options.entry_keys()} if isinstance(added, dict) else added
     else:

@@ -79,9 +79,8 @@ class RunArtifacts:
 
     def recorded(self, run: str, step: str) -> Mapping[str, Any] | None:
         """The decision that this step replays; None if the run is no replay. Raises `NotFound`."""
-        try:
-            decisions = json.loads((self._of(run) / _REPLAY).read_bytes())
-        except FileNotFoundError:
+        decisions = self._decisions(run)
+        if decisions is None:
             return None
         if step not in decisions:
             hint = "Start it without a replay, so that a model decides."
@@ -91,10 +90,14 @@ class RunArtifacts:
 
     def replayed(self, run: str) -> str:
         """The run whose decisions this one replays; itself if it is no replay."""
+        return str((self._decisions(run) or {}).get(self.SOURCE, run))
+
+    def _decisions(self, run: str) -> dict[str, Any] | None:
         try:
-            return str(json.loads((self._of(run) / _REPLAY).read_bytes()).get(self.SOURCE, run))
+            found: dict[str, Any] = json.loads((self._of(run) / _REPLAY).read_bytes())
         except FileNotFoundError:
-            return run
+            return None
+        return found
 
     def remove(self, run: str) -> None:
         shutil.rmtree(self._of(run), ignore_errors=True)

@@ -57,7 +57,7 @@ async def trim(host: Host, engine: Engine, artifacts: RunArtifacts) -> None:
     half = settings.megabytes * MEGABYTE // 2
     now = host.core.clock.now().timestamp()
     oldest = now - timedelta(days=settings.days).total_seconds()
-    for run in await engine.retention.prune(older_than=oldest, largest=half, now=now):
+    for run in await engine.prune(older_than=oldest, largest=half, now=now):
         await asyncio.to_thread(artifacts.remove, run)
     await asyncio.to_thread(artifacts.trim, days=settings.days, total=half)
     await _withdraw_stale(host, engine)

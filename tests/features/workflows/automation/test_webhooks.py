@@ -15,8 +15,7 @@ from tests.features.workflows.automation.conftest import Automation
 from toolcrib.errors import NotFound, ServerUnavailable, ToolcribError, UsageError
 from toolcrib.features.workflows.automation.starts import RunStarter
 from toolcrib.features.workflows.webhooks.receiver import BodyTooLarge, HookAnswer, Receiver, TooManyRequests
-from toolcrib.features.workflows.webhooks.request import BadBody, HookRequest
-from toolcrib.features.workflows.webhooks.signature import BadSignature
+from toolcrib.features.workflows.webhooks.request import BadBody, BadSignature, HookRequest
 from toolcrib.features.workflows.webhooks.tokens import new_hook_token
 from toolcrib.schema.workflows import Trigger
 

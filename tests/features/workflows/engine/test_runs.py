@@ -325,7 +325,7 @@ async def test_runs_are_listed_by_workflow_and_state_and_pruned_by_age(bench: Be
     assert [record.run for record in found] == [kept[2].run, kept[1].run]
     assert [r.run for r in await bench.engine.runs("listed", before=found[-1].run)] == [kept[0].run]
 
-    removed = await bench.engine.retention.prune(older_than=kept[2].created.timestamp())
+    removed = await bench.engine.prune(older_than=kept[2].created.timestamp())
     assert {kept[0].run, f"{kept[0].run}/sub"} <= set(removed)
     assert kept[2].run not in removed
     with pytest.raises(NotFound):

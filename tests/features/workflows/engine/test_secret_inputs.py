@@ -105,7 +105,7 @@ async def test_no_secret_is_in_the_database_in_any_state_of_a_run(tmp_path: Path
         again = await bench.engine.rerun(run, from_step="last")
         repeated = await bench.ended(again)
         shown = [await bench.engine.steps(name) for name in (run, again, f"{run}/sub")]
-        await bench.engine.retention.prune(older_than=float("inf"))
+        await bench.engine.prune(older_than=float("inf"))
 
     assert record.state == repeated.state == "finished", (record, repeated)
     expected = {"sub": "hunter2-Qx", "pin": 13579246, "key": "k3y-Qx-9"}

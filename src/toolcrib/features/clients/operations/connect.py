@@ -21,6 +21,7 @@ from toolcrib.features.clients.files.file_changes import (
 )
 from toolcrib.features.clients.files.gateway import (
     HIDDEN_TOKEN,
+    NAME,
     Address,
     Program,
     find_program,
@@ -64,25 +65,23 @@ async def client_connect(host: Host, params: ClientConnectParams) -> ClientChang
             "The entry needs the profile's token, which is not stored here.",
             hint=f"Run in a terminal: {wanted.command}",
         )
-    file = wanted.file
-    change = await asyncio.to_thread(_change, wanted, file, params.remove)
+    change = await asyncio.to_thread(_change, wanted, params.remove)
     return {
         "client": params.client,
         "title": wanted.client.title,
-        "file": str(file),
+        "file": str(wanted.file),
         "written": change.needed,
         "backup": str(change.backup) if change.needed and change.before is not None else None,
         "afterwards": wanted.client.afterwards,
     }
 
 
-def _change(wanted: PlannedEntry, file: Path, remove: bool) -> FileChange:
+def _change(wanted: PlannedEntry, remove: bool) -> FileChange:
     if remove:
-        change = plan_removal(wanted.client, file, ENTRY)
+        change = plan_removal(wanted.client, wanted.file, NAME)
     else:
-        change = plan_connection(wanted.client, file, ENTRY, wanted.entry)
-    if change.needed:
-        write_change(change)
+        change = plan_connection(wanted.client, wanted.file, NAME, wanted.entry)
+    write_change(change)
     return change
 
 
@@ -101,13 +100,10 @@ async def client_entry(host: Host, params: ClientEntryParams) -> ClientEntry:
         "form": params.form,
         "command": wanted.command,
         "file": str(wanted.file),
-        "snippet": snippet(client, ENTRY, wanted.entry),
+        "snippet": snippet(client, NAME, wanted.entry),
         "afterwards": client.afterwards,
         "needs_token": wanted.needs_token,
     }
-
-
-ENTRY = "toolcrib"
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class PlannedEntry:
     needs_token: bool
 
     @property
-    def file(self) -> Any:
+    def file(self) -> Path:
         return self.client.file(find_user_folders())
 
 
@@ -131,7 +127,7 @@ def planned_entry(host: Host, params: ClientParams) -> PlannedEntry:
         raise unknown_profile(params.profile, host.settings.profiles)
     needs_token = params.form == "address" and bool(_token_hash(host, params.profile))
     gateway = _gateway(host, params, needs_token)
-    entry = client.entry(ENTRY, gateway)
+    entry = client.entry(NAME, gateway)
     return PlannedEntry(client, entry, _command(client, params, gateway, needs_token), needs_token)
 
 
@@ -151,7 +147,7 @@ def _token_hash(host: Host, profile: str) -> str | None:
 def _command(client: McpClient, params: ClientParams, gateway: Program | Address, needs_token: bool) -> str:
     """The client's own command if it has one; ours prompts for a token, which is never part of a command."""
     if client.own_command is not None and not needs_token:
-        return shlex.join(client.own_command(ENTRY, gateway))
+        return shlex.join(client.own_command(NAME, gateway))
     command = ["toolcrib", "connect", params.client.replace("_", "-")]
     if params.profile:
         command += ["--profile", params.profile]

@@ -249,11 +249,8 @@ def _plain_entries(text: str) -> Mapping[str, Any]:
             return found
     if any(isinstance(data.get(key), str) for key in REACHES):
         return {"": data}
-    return {name: entry for name, entry in data.items() if isinstance(entry, Mapping) and _reaches(entry)}
-
-
-def _reaches(raw: Mapping[str, Any]) -> bool:
-    return any(key in raw for key in REACHES)
+    entries = {name: entry for name, entry in data.items() if isinstance(entry, Mapping)}
+    return {name: entry for name, entry in entries.items() if any(key in entry for key in REACHES)}
 
 
 def _read_plain(name: str, raw: object, around: ImportContext) -> ServerDraft:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import json
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,21 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolcrib.cli import completion
+from toolcrib.cli.call_arguments import read_words
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say, show_table
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.features.workflows.commands.source import (
-    input_option,
-    is_file,
-    read_data,
-    read_inputs,
-    read_source,
-    run_target,
-    workflow_argument,
-    write_file,
-)
+from toolcrib.errors import UsageError
 from toolcrib.features.workflows.commands.view import (
     follow,
     show_problems,
@@ -33,6 +26,7 @@ from toolcrib.features.workflows.commands.view import (
     show_run,
     show_runs,
 )
+from toolcrib.serverkit.bounded_read import read_bounded_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +34,12 @@ if TYPE_CHECKING:
     from toolcrib.features.workflows.results.runs import RunAction, RunState
     from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
     from toolcrib.operations.client import Client, WorkflowDrafted
+
+LARGEST = 16_000_000
+workflow_argument = click.argument("name", shell_complete=completion.workflows)
+input_option = click.option(
+    "--input", "-i", "words", multiple=True, metavar="KEY=VALUE", help="An input; KEY:=JSON, KEY=@FILE."
+)
 
 _save = click.option("--save", is_flag=True, help="Save it; a workflow of this name is not overwritten.")
 _name = click.option("--name", metavar="NAME", help="The name of the workflow.")
@@ -49,6 +49,57 @@ _NEW_ADDRESS = "Keep the address secret: it starts runs, and it is shown only on
 INVALID = 2
 STATES = ("queued", "running", "paused", "waiting", "finished", "failed", "cancelled")
 _detach = click.option("--detach", is_flag=True, help="Return at once; the running host continues it.")
+
+
+def is_file(source: str) -> bool:
+    """Whether it is a path: it ends in `.json`, has a separator, or is there."""
+    return source.endswith(".json") or "/" in source or Path(source).is_file()
+
+
+def read_source(source: str) -> str:
+    """The text of a file; raises `UsageError`."""
+    try:
+        return read_bounded_text(Path(source).expanduser(), LARGEST, pipes=True)
+    except OSError as error:
+        hint = "Give the path of a workflow file, or the name of a stored workflow."
+        raise UsageError(f"{source} cannot be read: {error.strerror}.", hint=hint) from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{source} is not UTF-8 text.") from None
+
+
+def run_target(source: str) -> dict[str, Any]:
+    """The parameters of an operation for this file or name."""
+    return {"text": read_source(source)} if is_file(source) else {"name": source}
+
+
+def read_inputs(words: Sequence[str]) -> dict[str, Any]:
+    """The parameters `inputs` (JSON values) and `texts` (which get their types later)."""
+    inputs: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for word in read_words(words):
+        if "text" in word:
+            texts[word["key"]] = word["text"]
+        else:
+            inputs[word["key"]] = word["value"]
+    return {"inputs": inputs, "texts": texts}
+
+
+def read_data(text: str | None) -> Any:
+    """JSON, or plain text as it is."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def write_file(file: Path, text: str) -> None:
+    """Raises `UsageError`."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 @declare()

@@ -48,45 +48,6 @@ class _Size:
     bytes: int
 
 
-class Retention:
-    """Removes runs that are over; their sub-workflows and items go with them."""
-
-    def __init__(self, database: RunDatabase) -> None:
-        self._database = database
-
-    async def prune(
-        self, *, older_than: float | None = None, largest: int | None = None, now: float | None = None
-    ) -> list[str]:
-        """Remove runs created before this time (seconds since 1970), then the oldest until the rest fits.
-
-        None is removed for its age if the clock may have jumped to `now`. The ids of the removed runs and of
-        their sub-workflows, for their artifacts.
-        """
-        sizes = await self._database.run(_sizes)
-        if now is not None and may_have_jumped([size.created for size in sizes], now):
-            older_than = None
-        chosen = [size.run for size in sizes if older_than is not None and size.created < older_than]
-        left = [size for size in sizes if size.run not in set(chosen)]
-        total = sum(size.bytes for size in left)
-        for size in left:
-            if largest is None or total <= largest:
-                break
-            chosen.append(size.run)
-            total -= size.bytes
-        return await self._remove(chosen)
-
-    async def _remove(self, chosen: list[str]) -> list[str]:
-        removed: list[str] = []
-        for start in range(0, len(chosen), AT_ONCE):
-            part = chosen[start : start + AT_ONCE]
-            removed += await self._database.run(partial(_remove, part=part))
-        if removed and self._database.is_sqlite:
-            await self._database.run(
-                lambda connection: connection.exec_driver_sql("PRAGMA incremental_vacuum")
-            )
-        return removed
-
-
 def _over() -> sa.Select[Any]:
     """Root runs that are over; a run without a status was never started."""
     joined = runs.outerjoin(status, status.c.workflow_uuid == runs.c.run)
@@ -142,7 +103,6 @@ class Engine:
         self._runtime = runtime
         self._queues = queues
         self._reader = RunReader(runtime)
-        self.retention = Retention(runtime.database)
 
     @property
     def database(self) -> RunDatabase:
@@ -360,6 +320,39 @@ class Engine:
                     pause = min(pause * 1.5, LAST_LOOK)
                     record = await self._reader.run(run)
         return record
+
+    async def prune(
+        self, *, older_than: float | None = None, largest: int | None = None, now: float | None = None
+    ) -> list[str]:
+        """Remove runs that are over and were created before this time (seconds since 1970), then the oldest
+        until the rest fits. Their sub-workflows and items go with them.
+
+        None is removed for its age if the clock may have jumped to `now`. The ids of the removed runs and of
+        their sub-workflows, for their artifacts.
+        """
+        sizes = await self.database.run(_sizes)
+        if now is not None and may_have_jumped([size.created for size in sizes], now):
+            older_than = None
+        chosen = [size.run for size in sizes if older_than is not None and size.created < older_than]
+        left = [size for size in sizes if size.run not in set(chosen)]
+        total = sum(size.bytes for size in left)
+        for size in left:
+            if largest is None or total <= largest:
+                break
+            chosen.append(size.run)
+            total -= size.bytes
+        return await self._remove(chosen)
+
+    async def _remove(self, chosen: list[str]) -> list[str]:
+        removed: list[str] = []
+        for start in range(0, len(chosen), AT_ONCE):
+            part = chosen[start : start + AT_ONCE]
+            removed += await self.database.run(partial(_remove, part=part))
+        if removed and self.database.is_sqlite:
+            await self.database.run(
+                lambda connection: connection.exec_driver_sql("PRAGMA incremental_vacuum")
+            )
+        return removed
 
     async def drain(self, seconds: float) -> None:
         """Begin no more steps and wait for those that are working."""

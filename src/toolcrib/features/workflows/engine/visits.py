@@ -79,12 +79,14 @@ async def ask_again(execution: Execution, visit: Visit, tools: list[str], reason
     stored = execution.plan.secrets.hide(content)
     wait = await execution.runtime.waits.open(key, execution.root, "uncertain", stored, seconds)
     try:
-        answer = await execution.runtime.waits.answer_of(wait)
+        return _read_answer(await execution.runtime.waits.answer_of(wait))
     except TimeoutError:
         return None
-    return UserAnswer(
-        choice=answer["choice"], values=answer.get("values") or {}, comment=answer.get("comment") or ""
-    )
+
+
+def _read_answer(stored: Mapping[str, Any]) -> UserAnswer:
+    values, comment = stored.get("values") or {}, stored.get("comment") or ""
+    return UserAnswer(choice=stored["choice"], values=values, comment=comment)
 
 
 class QuestionExpired(CallFailed):
@@ -188,15 +190,13 @@ class VisitContext:
         seconds = question.deadline or self.info.workflow.options.question_deadline
         async with self._wait("question", _content(question), seconds) as wait:
             try:
-                answer = await self._runtime.waits.answer_of(wait)
+                answer = _read_answer(await self._runtime.waits.answer_of(wait))
             except TimeoutError:
                 raise QuestionExpired(
                     "The question was not answered in time.", hint="Start the run again from this node."
                 ) from None
-        self.note("answer", choice=answer["choice"], comment=answer.get("comment", ""))
-        return UserAnswer(
-            choice=answer["choice"], values=answer.get("values") or {}, comment=answer.get("comment") or ""
-        )
+        self.note("answer", choice=answer.choice, comment=answer.comment)
+        return answer
 
     def held(self, server: str) -> bool:
         return (self._short_step, _wait_number(server)) in self._execution.guard.held

@@ -54,19 +54,15 @@ class PlannerCatalog:
         """The tool of exactly this name; raises `UnknownTool`."""
         if name in self.tools:
             return self.tools[name]
-        raise UnknownTool(
-            f"There is no tool {name[:100]!r} among the listed ones.",
-            hint=did_you_mean(name[:100], self.tools, otherwise="Use only the listed tools."),
-        )
+        hint = did_you_mean(name[:100], self.tools, otherwise="Use only the listed tools.")
+        raise UnknownTool(f"There is no tool {name[:100]!r} among the listed ones.", hint=hint)
 
     def workflow(self, name: str) -> Workflow:
         """Raises `NotFound`."""
         if name in self.workflows:
             return self.workflows[name]
-        raise NotFound(
-            f"There is no workflow {name[:100]!r}.",
-            hint=did_you_mean(name[:100], self.workflows, otherwise="Use only the listed workflows."),
-        )
+        hint = did_you_mean(name[:100], self.workflows, otherwise="Use only the listed workflows.")
+        raise NotFound(f"There is no workflow {name[:100]!r}.", hint=hint)
 
     def find_tool(self, name: str) -> Tool | None:
         """The tool of exactly this name, or the only one whose name differs in punctuation or its server."""

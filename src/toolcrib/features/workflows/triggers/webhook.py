@@ -6,7 +6,7 @@ from pydantic import Field
 
 from toolcrib.errors import ToolcribError
 from toolcrib.features.workflows.trigger_type import TriggerSettings, TriggerType
-from toolcrib.features.workflows.webhooks.signature import SignatureSettings
+from toolcrib.features.workflows.webhooks.request import SignatureSettings
 from toolcrib.graph.references import parse
 
 LARGEST_BODY = 4 * 1024 * 1024

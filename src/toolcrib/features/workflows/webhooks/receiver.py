@@ -29,8 +29,7 @@ from toolcrib.features.workflows.records import FINAL
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import TriggerOccurrence
 from toolcrib.features.workflows.triggers.webhook import EventTarget, WebhookSettings
-from toolcrib.features.workflows.webhooks.request import HookRequest, event_of
-from toolcrib.features.workflows.webhooks.signature import BadSignature, check_signature
+from toolcrib.features.workflows.webhooks.request import BadSignature, HookRequest, check_signature, event_of
 from toolcrib.features.workflows.webhooks.tokens import hook_of, is_token
 from toolcrib.graph.references import resolve
 
