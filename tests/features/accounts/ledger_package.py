@@ -92,3 +92,4 @@ def _forget() -> None:
     importlib.invalidate_caches()
     plugins.names.cache_clear()
     plugins.names_elsewhere.cache_clear()
+    plugins._entry_points.cache_clear()
