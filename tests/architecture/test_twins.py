@@ -198,10 +198,10 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "A draft of a model is changed in place and may be wrong; a file has other keys (`from`, `to`).": (
         ("graph.topology.DraftNode", "features.workflows.planner.draft.PlannedNode"),
         (
-            "features.workflows.planner.changes.WorkflowEdgeChange",
+            "features.workflows.planner.draft.WorkflowEdgeChange",
             "features.workflows.planner.draft.PlannedEdge",
         ),
-        ("features.workflows.planner.changes.WorkflowEdgeChange", "schema.workflows.Edge"),
+        ("features.workflows.planner.draft.WorkflowEdgeChange", "schema.workflows.Edge"),
         ("features.workflows.planner.draft.PlannedEdge", "schema.workflows.Edge"),
     ),
     "A tool's result for models: with null for what is missing, fewer fields, or numbers to refer to.": (

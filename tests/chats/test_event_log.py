@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.chats.event_log import EventLog
+from toolcrib.chats.reducer import EventLog
 
 CALL = {
     "event": "call",

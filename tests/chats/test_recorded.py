@@ -11,8 +11,7 @@ import pytest
 
 from tests.chats.recording import FOLDER, RecordedNames, as_text, base_turn, record, stored, turn_record
 from tests.chats.scenarios import SCENARIOS
-from toolcrib.chats.event_log import EventLog
-from toolcrib.chats.reducer import apply
+from toolcrib.chats.reducer import EventLog, apply
 from toolcrib.chats.replay import replay
 
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Any
 
 from toolcrib.agent.live import LiveTurn
 from toolcrib.agent.ports import User, UserQuestion
-from toolcrib.chats.event_log import EventLog
+from toolcrib.chats.reducer import EventLog
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, TurnTold
 

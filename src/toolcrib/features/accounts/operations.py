@@ -42,6 +42,7 @@ from toolcrib.features.accounts.results import (
 from toolcrib.host import Host
 from toolcrib.operations.command import Column, Command
 from toolcrib.operations.operation import OperationParams, operation
+from toolcrib.operations.pastes import free_name
 
 BUNDLED = "toolcrib.bundled"
 
@@ -96,7 +97,7 @@ def _write(
             module = module_of(service)
             found = [name for name, raw in servers.items() if _module(raw) == module]
             if module and not found:
-                name = _free_name(server_name(provider, service), servers)
+                name = free_name(server_name(provider, service), servers)
                 servers[name] = added[name] = {"type": "inprocess", "module": module}
             elif module and all(_is_off(servers[name]) for name in found):
                 servers[found[0]].pop("disabled", None)
@@ -111,14 +112,6 @@ def _module(raw: Any) -> object:
 
 def _is_off(raw: Mapping[str, Any]) -> bool:
     return raw.get("enabled") is False or raw.get("disabled") is True
-
-
-def _free_name(wanted: str, taken: Collection[str]) -> str:
-    number, name = 1, wanted
-    while name in taken:
-        number += 1
-        name = f"{wanted}-{number}"
-    return name
 
 
 @operation(page=True)

@@ -9,7 +9,7 @@ from tests.features.workflows.planner.evaluation.runner import as_workflow, bund
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
-from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
+from toolcrib.features.workflows.planner.draft import WorkflowChanges, differences
 from toolcrib.features.workflows.planner.reading import patched
 from toolcrib.schema.workflows import Workflow
 

@@ -10,9 +10,16 @@ from zoneinfo import ZoneInfo
 import pytest
 from croniter import croniter
 
-from toolcrib.features.workflows.scheduling.cron import BadSchedule, CronExpression, read_cron
+from toolcrib.features.workflows.scheduling.cron import (
+    BadSchedule,
+    CronExpression,
+    CronTimetable,
+    IntervalTimetable,
+    latest,
+    moments,
+    read_cron,
+)
 from toolcrib.features.workflows.scheduling.phrases import read_timetable
-from toolcrib.features.workflows.scheduling.timetable import CronTimetable, IntervalTimetable, latest, moments
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MINUTE = timedelta(minutes=1)

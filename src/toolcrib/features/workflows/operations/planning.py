@@ -11,8 +11,7 @@ from toolcrib.errors import UsageError
 from toolcrib.features.workflows.conversion import to_node
 from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.operations.workflows import SETTLE, WorkflowJson, as_dict
-from toolcrib.features.workflows.planner.changes import differences
-from toolcrib.features.workflows.planner.draft import WorkflowDoubt, free_id, valid_id
+from toolcrib.features.workflows.planner.draft import WorkflowDoubt, differences, free_id, valid_id
 from toolcrib.features.workflows.results.plans import (
     WorkflowDrafted,
     WorkflowPlanned,

@@ -17,8 +17,12 @@ from toolcrib.features.workflows.graph.node_types import node_types
 from toolcrib.features.workflows.planner import prompt
 from toolcrib.features.workflows.planner.building import build
 from toolcrib.features.workflows.planner.catalog import PlannerCatalog
-from toolcrib.features.workflows.planner.changes import WorkflowChanges, differences
-from toolcrib.features.workflows.planner.draft import WorkflowDoubt, WorkflowDraft
+from toolcrib.features.workflows.planner.draft import (
+    WorkflowChanges,
+    WorkflowDoubt,
+    WorkflowDraft,
+    differences,
+)
 from toolcrib.features.workflows.planner.prompt import fitting
 from toolcrib.features.workflows.planner.reading import patched, read_workflow
 from toolcrib.host import Host

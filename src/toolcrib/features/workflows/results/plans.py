@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.planner.changes import WorkflowChanges
-from toolcrib.features.workflows.planner.draft import WorkflowDoubt
+from toolcrib.features.workflows.planner.draft import WorkflowChanges, WorkflowDoubt
 from toolcrib.schema.workflows import Workflow
 
 

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from datetime import time, timedelta
 from zoneinfo import ZoneInfo
 
-from toolcrib.features.workflows.scheduling.cron import BadSchedule, CronExpression, read_cron
-from toolcrib.features.workflows.scheduling.timetable import CronTimetable, IntervalTimetable, Timetable
+from toolcrib.features.workflows.scheduling.cron import (
+    BadSchedule,
+    CronExpression,
+    CronTimetable,
+    IntervalTimetable,
+    Timetable,
+    read_cron,
+)
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.repetitions import WORKDAYS, Repetition, mark_repetitions
 from toolcrib.serverkit.time_phrases import (

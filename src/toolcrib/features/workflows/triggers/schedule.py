@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from toolcrib.errors import ToolcribError
+from toolcrib.features.workflows.scheduling.cron import Timetable, latest
 from toolcrib.features.workflows.scheduling.phrases import describe_schedule, read_timetable
-from toolcrib.features.workflows.scheduling.timetable import Timetable, latest
 from toolcrib.features.workflows.trigger_type import (
     Overlap,
     TriggerOccurrence,
