@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from secrets import token_hex
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from toolcrib.config.database_key import Signer
 from toolcrib.config.paths import make_private
 from toolcrib.config.secrets import SecretStore
-from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, NotFound, ToolcribError
+from toolcrib.errors import ConfigError, DatabaseKeyMissing, DatabaseUnavailable, NotFound
 from toolcrib.features.workflows.artifacts import RunArtifacts
 from toolcrib.features.workflows.records import FINAL, RunStart
 from toolcrib.host import Host
@@ -166,16 +167,18 @@ class HostEngine:
                 raise failed[0]
             yield
 
-    async def _enter(self, enter: Callable[[], object]) -> Engine:
+    async def _enter(self, enter: Callable[[], Awaitable[Engine]]) -> Engine:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from toolcrib.features.workflows.engine.dbos_internals import DBOSException
+
         try:
-            return await enter()  # type: ignore[misc, no-any-return]
+            return await enter()
         except DatabaseUnavailable as error:
             self._failed.append(error)
             self._failed = []
             raise
-        except ToolcribError:
-            raise
-        except Exception as error:
+        except (OSError, sqlite3.Error, DBOSException, SQLAlchemyError) as error:
             raise ConfigError(
                 f"The database of the workflow runs cannot be used: {type(error).__name__}: {error}"[:500],
                 hint=f"Check that {self._place} can be read and written, and that its disk has room.",

@@ -24,6 +24,7 @@ from dbos._context import current_owner_xid
 from dbos._dbos import _get_dbos_instance
 from dbos._error import (
     DBOSAwaitedWorkflowCancelledError,
+    DBOSException,
     DBOSWorkflowCancelledError,
     DBOSWorkflowConflictIDError,
 )
@@ -151,6 +152,7 @@ __all__ = [
     "INTERNAL_QUEUE_NAME",
     "SCHEMA_PLACEHOLDER",
     "DBOSAwaitedWorkflowCancelledError",
+    "DBOSException",
     "DBOSWorkflowCancelledError",
     "DBOSWorkflowConflictIDError",
     "DefaultSerializer",
