@@ -13,8 +13,7 @@ from benchmarks.workflows.empty_services import EmptyServices, row
 from toolcrib.clock import SystemClock
 from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.engine import Engine
-from toolcrib.features.workflows.engine.opening import EngineOptions, open_engine
-from toolcrib.features.workflows.engine.workers import Slot, Workers
+from toolcrib.features.workflows.engine.opening import EngineOptions, Slot, Workers, open_engine
 
 OPTIONS = EngineOptions(worker_concurrency=50, polling=0.1)
 LONGEST = 3600.0

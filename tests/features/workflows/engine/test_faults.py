@@ -19,8 +19,7 @@ from tests.features.workflows.engine.conftest import DEADLINE, OPTIONS, Bench
 from tests.features.workflows.engine.sample_services import SampleServices
 from tests.features.workflows.engine.sample_workflows import call, chain, workflow
 from toolcrib.clock import SystemClock
-from toolcrib.features.workflows.engine.opening import open_engine
-from toolcrib.features.workflows.engine.workers import take_slot
+from toolcrib.features.workflows.engine.opening import open_engine, take_slot
 from toolcrib.graph.node_type import UserAnswer
 
 
