@@ -153,7 +153,7 @@ _ZONE = (
 
 
 @dataclass(frozen=True)
-class Clock:
+class TimeOfDay:
     """A time of day as it was written."""
 
     hour: int
@@ -188,7 +188,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Found:
+class MarkedWords:
     words: str
     value: Any
 
@@ -198,7 +198,7 @@ class Phrase:
     """A text in which what was understood is replaced by marks."""
 
     text: str
-    found: list[Found] = field(default_factory=list)
+    found: list[MarkedWords] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> Phrase:
@@ -209,7 +209,7 @@ class Phrase:
         """A mark for something that was found."""
         if len(self.found) > 200:
             raise ToolFailure("The text names too many times.", "Name one event or schedule at a time.")
-        self.found.append(Found(words, value))
+        self.found.append(MarkedWords(words, value))
         return f"{kind}{chr(_FIRST + len(self.found) - 1)}"
 
     def mark(self, kind: str, pattern: str, read: Callable[[re.Match[str]], Any]) -> None:
@@ -226,7 +226,7 @@ class Phrase:
         bounded = rf"(?<![\w@])(?<!\d[.:/,–—-])(?:{pattern})(?!\w|[:./,–—-]\d|[./]\w)"
         self.text = re.sub(bounded, replaced, self.text, flags=re.IGNORECASE)
 
-    def use(self, pattern: str) -> list[Found] | None:
+    def use(self, pattern: str) -> list[MarkedWords] | None:
         """What the marks of the first match stand for; the match counts as used."""
         match = re.search(pattern, self.text, re.IGNORECASE)
         if match is None:
@@ -234,7 +234,7 @@ class Phrase:
         self.text = f"{self.text[: match.start()]}{self.put(DONE, match[0])}{self.text[match.end() :]}"
         return [self.found[ord(index) - _FIRST] for index in match.groups() if index]
 
-    def left(self, kind: str) -> list[Found]:
+    def left(self, kind: str) -> list[MarkedWords]:
         """What was found of a kind and not used."""
         return [self.found[ord(index) - _FIRST] for index in re.findall(mark_of(kind), self.text)]
 
@@ -425,12 +425,12 @@ def _two_clocks(phrase: Phrase, found: re.Match[str]) -> str:
     return " to ".join(phrase.put(TIME, found[0], replace(clock, zone=zone)) for clock in clocks)
 
 
-def _named(found: re.Match[str]) -> Clock:
+def _named(found: re.Match[str]) -> TimeOfDay:
     midnight = found["name"].lower() == "midnight"
-    return Clock(0 if midnight else 12, 0, "24", found["zone"] or "", midnight)
+    return TimeOfDay(0 if midnight else 12, 0, "24", found["zone"] or "", midnight)
 
 
-def _fraction(found: re.Match[str]) -> Clock:
+def _fraction(found: re.Match[str]) -> TimeOfDay:
     """`half past three`, `quarter to 4`."""
     given = _clock(found["hour"], None, found["half"], found["zone"])
     minutes = 30 if found["part"].lower() == "half" else 15
@@ -441,7 +441,9 @@ def _fraction(found: re.Match[str]) -> Clock:
     return replace(given, hour=hour % 24, minute=60 - minutes, half=half)
 
 
-def _clock(hour: str, minute: str | None = None, half: str | None = None, zone: str | None = None) -> Clock:
+def _clock(
+    hour: str, minute: str | None = None, half: str | None = None, zone: str | None = None
+) -> TimeOfDay:
     """Raises `ToolFailure` for 25:00 or 13 pm."""
     number, minutes = NUMBERS.get(hour.lower()) or int(hour), int(minute or 0)
     said = (half or "").lower().replace(".", "")
@@ -451,7 +453,7 @@ def _clock(hour: str, minute: str | None = None, half: str | None = None, zone: 
         raise ToolFailure(f"{hour}:{minutes:02} is not a time.", "Write times as 15:30 or 3:30 pm.")
     if not said and (number > 12 or number == 0 or hour.startswith("0")):
         said = "24"
-    return Clock(number % 24, minutes, said, zone or "", midnight=end)
+    return TimeOfDay(number % 24, minutes, said, zone or "", midnight=end)
 
 
 def mark_parts(phrase: Phrase) -> None:

@@ -41,10 +41,10 @@ def test_one_damaged_event_does_not_hide_the_others(damage: str) -> None:
 
     from toolcrib.accounts.dav_xml import read_multistatus
     from toolcrib.bundled.calendar.caldav import read_listing
-    from toolcrib.bundled.calendar.model import CalendarInfo, Window
+    from toolcrib.bundled.calendar.model import CalendarInfo, TimeWindow
 
     zone = ZoneInfo(ZONE)
-    window = Window(datetime(2026, 11, 20, tzinfo=zone), datetime(2026, 11, 21, tzinfo=zone))
+    window = TimeWindow(datetime(2026, 11, 20, tzinfo=zone), datetime(2026, 11, 21, tzinfo=zone))
     items = read_multistatus(multistatus(calendar_data(DAMAGED[damage]), calendar_data(GOOD)))
 
     listing = read_listing(items, CalendarInfo(id="work", name="Work"), window, "", ())

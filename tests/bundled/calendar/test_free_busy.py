@@ -14,7 +14,7 @@ from tests.bundled.calendar.radicale_server import vevent
 from toolcrib.accounts.dav import open_dav
 from toolcrib.accounts.dav_discovery import DavHome
 from toolcrib.bundled.calendar.caldav import ask_outbox
-from toolcrib.bundled.calendar.model import Window
+from toolcrib.bundled.calendar.model import TimeWindow
 
 
 async def free_busy(planner: Diary, *attendees: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ async def test_an_answer_of_a_caldav_server_without_busy_times_counts_only_if_it
         f"<c:request-status>{status}</c:request-status><c:calendar-data>{data}</c:calendar-data>"
         "</c:response></c:schedule-response>"
     )
-    window = Window(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=UTC))
+    window = TimeWindow(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=UTC))
     async with small_server({"/outbox/": ("200 OK", {}, body)}) as (url, _):
         home = DavHome(url=f"{url}/", addresses=("anna@example.org",), outbox=f"{url}/outbox/")
         async with open_dav(account_at(f"{url}/"), "p") as connection:

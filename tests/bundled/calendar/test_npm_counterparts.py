@@ -21,7 +21,7 @@ from toolcrib.accounts import Account, AccountStore
 from toolcrib.accounts.google import GoogleCredentials
 from toolcrib.bundled.calendar import create
 from toolcrib.bundled.calendar.ics import read_calendar
-from toolcrib.bundled.calendar.model import Window
+from toolcrib.bundled.calendar.model import TimeWindow
 from toolcrib.bundled.calendar.occurrences import Expansion
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
@@ -54,7 +54,7 @@ def floating(data: str) -> str:
 
 
 def ours(data: str) -> list[list[str]]:
-    window = Window(datetime(2025, 1, 1, tzinfo=UTC), datetime(2028, 4, 1, tzinfo=UTC))
+    window = TimeWindow(datetime(2025, 1, 1, tzinfo=UTC), datetime(2028, 4, 1, tzinfo=UTC))
     found = Expansion(read_calendar(data), UTC).within(window)
     return sorted([each.start.isoformat(), each.end.isoformat()] for each in found)
 

@@ -11,15 +11,15 @@ import pytest
 from tests.bundled.calendar.generated import compared, generated_events
 from tests.bundled.calendar.radicale_server import calendar_data, vevent
 from toolcrib.bundled.calendar.ics import read_calendar
-from toolcrib.bundled.calendar.model import Window
+from toolcrib.bundled.calendar.model import TimeWindow
 from toolcrib.bundled.calendar.occurrences import Expansion
 
 EVENTS = generated_events()
-WINDOW = Window(datetime(2025, 1, 1, tzinfo=UTC), datetime(2028, 4, 1, tzinfo=UTC))
+WINDOW = TimeWindow(datetime(2025, 1, 1, tzinfo=UTC), datetime(2028, 4, 1, tzinfo=UTC))
 Pairs = list[tuple[str, str]]
 
 
-def ours(data: str, window: Window = WINDOW) -> Pairs:
+def ours(data: str, window: TimeWindow = WINDOW) -> Pairs:
     found = Expansion(read_calendar(data), UTC).within(window)
     return sorted((compared(each.start), compared(each.end)) for each in found)
 
@@ -59,7 +59,7 @@ def test_occurrences_are_those_of_ical() -> None:
 
 def starts(*components: str, zone: str = "Europe/Berlin", end: datetime = datetime(2027, 1, 1)) -> list[str]:
     there = ZoneInfo(zone)
-    window = Window(datetime(2026, 1, 1, tzinfo=there), end.replace(tzinfo=there))
+    window = TimeWindow(datetime(2026, 1, 1, tzinfo=there), end.replace(tzinfo=there))
     found = Expansion(read_calendar(calendar_data(*components)), there).within(window)
     return [each.start.isoformat() for each in found]
 
@@ -90,7 +90,7 @@ def test_an_overnight_shift_ends_at_its_local_time_on_the_night_of_the_change() 
         "RRULE:FREQ=DAILY;COUNT=2",
     )
     zone = ZoneInfo("Europe/Berlin")
-    window = Window(datetime(2026, 10, 1, tzinfo=zone), datetime(2026, 11, 1, tzinfo=zone))
+    window = TimeWindow(datetime(2026, 10, 1, tzinfo=zone), datetime(2026, 11, 1, tzinfo=zone))
 
     found = Expansion(read_calendar(calendar_data(event)), zone).within(window)
 

@@ -128,7 +128,7 @@ async def test_the_outbox_of_a_server_is_asked_for_the_time_of_others() -> None:
     from toolcrib.accounts.dav import open_dav
     from toolcrib.accounts.dav_discovery import DavHome
     from toolcrib.bundled.calendar.caldav import ask_outbox
-    from toolcrib.bundled.calendar.model import Busy, Window
+    from toolcrib.bundled.calendar.model import Busy, TimeWindow
 
     data = (
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nMETHOD:REPLY\r\nBEGIN:VFREEBUSY\r\nUID:1\r\n"
@@ -140,7 +140,7 @@ async def test_the_outbox_of_a_server_is_asked_for_the_time_of_others() -> None:
         "<c:recipient><d:href>mailto:Bo@example.org</d:href></c:recipient><c:request-status>2.0</c:request-status>"
         f"<c:calendar-data>{data}</c:calendar-data></c:response></c:schedule-response>"
     )
-    window = Window(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=UTC))
+    window = TimeWindow(datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 11, 21, tzinfo=UTC))
     async with small_server({"/outbox/": ("200 OK", {}, body)}) as (url, _):
         home = DavHome(url=f"{url}/", addresses=("anna@example.org",), outbox=f"{url}/outbox/")
         async with open_dav(account_at(f"{url}/"), "p") as connection:

@@ -12,7 +12,7 @@ import pytest
 from tests.bundled.websearch.website import Answer, Website
 from toolcrib.bundled.websearch.extraction import workers
 from toolcrib.bundled.websearch.extraction.document import WebDocument
-from toolcrib.bundled.websearch.extraction.workers import Workers
+from toolcrib.bundled.websearch.extraction.workers import ExtractionWorkers
 from toolcrib.serverkit.context import ToolFailure
 
 PROSE = "The old bridge was closed on Monday after an inspection found cracks in two of its piers. "
@@ -21,8 +21,8 @@ URL = "http://x.test/"
 
 
 @pytest.fixture
-async def pool() -> AsyncIterator[Workers]:
-    made = Workers()
+async def pool() -> AsyncIterator[ExtractionWorkers]:
+    made = ExtractionWorkers()
     yield made
     made.close()
 
@@ -50,7 +50,9 @@ async def test_a_page_that_is_partly_readable_says_what_is_missing(web: Any, web
 
 
 @pytest.mark.acceptance
-async def test_a_document_that_takes_all_processor_time_ends_its_process_only(pool: Workers) -> None:
+async def test_a_document_that_takes_all_processor_time_ends_its_process_only(
+    pool: ExtractionWorkers,
+) -> None:
     ticks = 0
 
     async def tick() -> None:
@@ -69,7 +71,7 @@ async def test_a_document_that_takes_all_processor_time_ends_its_process_only(po
 
 
 async def test_a_document_past_the_deadline_ends_its_process(
-    pool: Workers, monkeypatch: pytest.MonkeyPatch
+    pool: ExtractionWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "DEADLINE", 0.01)
     with pytest.raises(ToolFailure, match="too large or too complex"):
@@ -78,7 +80,7 @@ async def test_a_document_past_the_deadline_ends_its_process(
     assert (await pool.extract(WebDocument(GOOD, URL))).text.startswith("# Good")
 
 
-async def test_a_process_that_dies_is_replaced(pool: Workers) -> None:
+async def test_a_process_that_dies_is_replaced(pool: ExtractionWorkers) -> None:
     await pool.extract(WebDocument(GOOD, URL))
     (worker,) = pool._idle
     os.kill(worker.process.pid, 9)
@@ -86,7 +88,7 @@ async def test_a_process_that_dies_is_replaced(pool: Workers) -> None:
     assert (await pool.extract(WebDocument(GOOD, URL))).text.startswith("# Good")
 
 
-async def test_one_process_reads_many_documents_and_cancelling_ends_it(pool: Workers) -> None:
+async def test_one_process_reads_many_documents_and_cancelling_ends_it(pool: ExtractionWorkers) -> None:
     await pool.extract(WebDocument(GOOD, URL))
     (first,) = pool._idle
     await pool.extract(WebDocument(GOOD, URL))

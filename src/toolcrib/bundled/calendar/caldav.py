@@ -48,7 +48,7 @@ from toolcrib.bundled.calendar.model import (
     Listing,
     NewEvent,
     Scope,
-    Window,
+    TimeWindow,
     matches,
 )
 from toolcrib.bundled.calendar.occurrences import Expansion, Occurrence, repeats
@@ -71,7 +71,7 @@ ATTEMPTS = 2
 
 
 async def ask_outbox(
-    connection: DavConnection, home: DavHome, own: Sequence[str], addresses: Sequence[str], window: Window
+    connection: DavConnection, home: DavHome, own: Sequence[str], addresses: Sequence[str], window: TimeWindow
 ) -> dict[str, list[Busy] | str]:
     """When each address is busy, or why that is not known."""
     if not home.outbox or not own:
@@ -132,7 +132,7 @@ class StoredObject:
         return any(name is None for event in events for name, _ in getattr(event, "errors", ()))
 
 
-def query_time(window: Window) -> bytes:
+def query_time(window: TimeWindow) -> bytes:
     """All events that may touch a window."""
     span = element("c:time-range", start=_stamp(window.start - _MARGIN), end=_stamp(window.end + _MARGIN))
     return _query(span)
@@ -160,7 +160,7 @@ def _stamp(moment: datetime) -> str:
 
 
 def read_listing(
-    items: Sequence[DavItem], calendar: CalendarInfo, window: Window, query: str, own: Sequence[str]
+    items: Sequence[DavItem], calendar: CalendarInfo, window: TimeWindow, query: str, own: Sequence[str]
 ) -> Listing:
     """The occurrences of all objects; blocking."""
     listing = Listing()
@@ -178,7 +178,7 @@ def read_listing(
 
 
 def _read_object(
-    stored: StoredObject, calendar: CalendarInfo, window: Window, own: Sequence[str], listing: Listing
+    stored: StoredObject, calendar: CalendarInfo, window: TimeWindow, own: Sequence[str], listing: Listing
 ) -> None:
     name = stored.url.rstrip("/").rpartition("/")[2][:60]
     zone = window.start.tzinfo
@@ -247,7 +247,7 @@ class _KnownHome(NamedTuple):
     found_at: float
 
 
-class Provider:
+class DavProvider:
     """Connects to the servers of accounts; remembers their homes for a while."""
 
     def __init__(self, store: AccountStore) -> None:
@@ -271,6 +271,9 @@ class Provider:
         home = await find_home(connection)
         self._homes.append(_KnownHome(account, home, time.monotonic()))
         return home
+
+
+provider = DavProvider
 
 
 @dataclass
@@ -307,7 +310,7 @@ class DavCalendars:
         ]
         return sorted(shown, key=lambda calendar: not calendar.primary)
 
-    async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
+    async def events(self, calendar: CalendarInfo, window: TimeWindow, query: str = "") -> Listing:
         items = await self.connection.report(calendar.url, query_time(window))
         return await asyncio.to_thread(read_listing, items, calendar, window, query, self.addresses)
 
@@ -434,7 +437,7 @@ class DavCalendars:
             await self._put(stored, series)
         return await self._invitation_remarks(calendar, bool(before.attendees), notify)
 
-    async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
+    async def busy(self, addresses: Sequence[str], window: TimeWindow) -> dict[str, list[Busy] | str]:
         return await ask_outbox(self.connection, self.home, self.addresses, addresses, window)
 
     async def _calendar(self, ref: EventRef) -> CalendarInfo:

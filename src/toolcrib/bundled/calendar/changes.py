@@ -164,7 +164,7 @@ def _minutes(reminders: Sequence[int]) -> str:
     return ", ".join(f"{minutes} min" for minutes in reminders)
 
 
-class ChangeTools:
+class EventChangeTools:
     """The tools over the accounts of a home."""
 
     def __init__(self, accounts: CalendarAccounts) -> None:

@@ -15,7 +15,7 @@ from toolcrib.accounts.google import GoogleAccess, failure_of
 from toolcrib.bundled.calendar.google_events import (
     JSON,
     Exceptions,
-    Plan,
+    SeriesPlan,
     before,
     changed_fields,
     exceptions_of,
@@ -41,7 +41,7 @@ from toolcrib.bundled.calendar.model import (
     Moment,
     NewEvent,
     Scope,
-    Window,
+    TimeWindow,
     same_length,
 )
 from toolcrib.bundled.calendar.results import day_text
@@ -63,7 +63,7 @@ class _Changed(Exception):
     """Someone else changed the event."""
 
 
-class Provider:
+class GoogleProvider:
     """Connections are shared between calls by `GoogleAccess`."""
 
     def __init__(self, store: AccountStore) -> None:
@@ -72,6 +72,9 @@ class Provider:
     @asynccontextmanager
     async def open(self, account: Account, zone: tzinfo) -> AsyncIterator[GoogleCalendars]:
         yield GoogleCalendars(GoogleAccess(self._store, account), zone)
+
+
+provider = GoogleProvider
 
 
 class GoogleCalendars:
@@ -101,7 +104,7 @@ class GoogleCalendars:
             if not token or count >= MAX_EVENTS:
                 return
 
-    async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
+    async def events(self, calendar: CalendarInfo, window: TimeWindow, query: str = "") -> Listing:
         params: dict[str, Any] = {
             "timeMin": window.start.isoformat(),
             "timeMax": window.end.isoformat(),
@@ -172,7 +175,7 @@ class GoogleCalendars:
 
     async def _plan(
         self, raw: JSON, calendar: str, changes: EventChanges, scope: Scope
-    ) -> tuple[JSON, Plan, Moment | None]:
+    ) -> tuple[JSON, SeriesPlan, Moment | None]:
         """The series, what is to be done, and from which occurrence on if not from the first."""
         target = raw if raw.get("recurringEventId") else None
         master = await self._get(EventRef(calendar, str(raw["recurringEventId"]))) if target else raw
@@ -200,7 +203,7 @@ class GoogleCalendars:
         return await self._patch(reference(raw, calendar), raw, body, notify)
 
     async def _change_following(
-        self, series: EventRef, master: JSON, plan: Plan, at: Moment, notify: bool
+        self, series: EventRef, master: JSON, plan: SeriesPlan, at: Moment, notify: bool
     ) -> tuple[JSON, list[str]]:
         """A new series from this occurrence on; then the old one ends before it."""
         params = {"sendUpdates": _send(notify), "conferenceDataVersion": 1, "supportsAttachments": "true"}
@@ -213,7 +216,7 @@ class GoogleCalendars:
             raise
         return made, [*plan.lost, *await self._remake(later, plan, notify)]
 
-    async def _remake(self, series: EventRef, plan: Plan, notify: bool) -> list[str]:
+    async def _remake(self, series: EventRef, plan: SeriesPlan, notify: bool) -> list[str]:
         """Change the occurrences of a series that had been changed before; says which could not be."""
         remarks: list[str] = []
         for kept in plan.kept:
@@ -265,7 +268,7 @@ class GoogleCalendars:
         await self._request("DELETE", _event(chosen), params={"sendUpdates": _send(notify)})
         return _remarks(raw, notify)
 
-    async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
+    async def busy(self, addresses: Sequence[str], window: TimeWindow) -> dict[str, list[Busy] | str]:
         found: dict[str, list[Busy] | str] = {}
         for at in range(0, len(addresses), BUSY_AT_ONCE):
             part = addresses[at : at + BUSY_AT_ONCE]
@@ -390,7 +393,7 @@ def _calendar(raw: JSON, account: Account) -> CalendarInfo:
     )
 
 
-def _collect(raw: JSON, calendar: CalendarInfo, window: Window, listing: Listing) -> None:
+def _collect(raw: JSON, calendar: CalendarInfo, window: TimeWindow, listing: Listing) -> None:
     try:
         event = read_event(raw, calendar.id, calendar.time_zone)
     except (ValueError, KeyError, TypeError, AttributeError):

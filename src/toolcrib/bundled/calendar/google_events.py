@@ -252,7 +252,7 @@ class Exceptions:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptOccurrence:
     """A changed occurrence that the new series has as well."""
 
     id: str
@@ -263,10 +263,10 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SeriesPlan:
     body: JSON
     """The patch of the series, or the new series."""
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[KeptOccurrence, ...] = ()
     lost: tuple[str, ...] = ()
     """What cannot be kept, one sentence each."""
     removed: tuple[str, ...] = ()
@@ -331,7 +331,7 @@ def plan_all(
     exceptions: Exceptions,
     target: JSON | None = None,
     old: JSON | None = None,
-) -> Plan:
+) -> SeriesPlan:
     """The patch of a series. New times are those of `target`; a new series continues `old`."""
     start, end = times(master)
     fields = changed_fields(master, changes)
@@ -358,7 +358,7 @@ def plan_all(
         kind = "" if isinstance(new_start, datetime) else ";VALUE=DATE"
         lines += [f"EXDATE{kind}:{','.join(excluded)}"] if excluded and rules else []
         body["recurrence"] = lines if rules or changes.rules is None else None
-    kept: list[Kept] = []
+    kept: list[KeptOccurrence] = []
     lost: list[JSON] = []
     same_kind = isinstance(new_start, datetime) == isinstance(start, datetime)
     for raw in exceptions.changed:
@@ -373,9 +373,9 @@ def plan_all(
                 own |= {"start": write_moment(first), "end": write_moment(last)}
         if old is None and not changes.moves and changes.rules is None:
             own = {name: value for name, value in fields.items() if name not in own}
-        kept.append(Kept(str(raw["id"]), at, own))
+        kept.append(KeptOccurrence(str(raw["id"]), at, own))
     removed = tuple(str(raw["id"]) for raw in lost)
-    return Plan(
+    return SeriesPlan(
         body, tuple(exception for exception in kept if exception.body), tuple(map(_lost, lost)), removed
     )
 
@@ -394,7 +394,7 @@ def _lost(raw: JSON) -> str:
 
 def plan_following(
     master: JSON, at: Moment, changes: EventChanges, exceptions: Exceptions, target: JSON
-) -> Plan:
+) -> SeriesPlan:
     """The series that continues another one from an occurrence on."""
     start, end = times(master)
     later = {key: value for key, value in master.items() if key not in OWN_FIELDS}

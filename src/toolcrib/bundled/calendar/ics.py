@@ -13,7 +13,15 @@ from icalendar import Alarm, Calendar, Component, FreeBusy, vCalAddress, vRecur,
 from icalendar import Event as VEvent
 from icalendar.error import GloballyUniqueTZIDGuessed
 
-from toolcrib.bundled.calendar.model import Attendee, Busy, EventChanges, Moment, NewEvent, Response, Window
+from toolcrib.bundled.calendar.model import (
+    Attendee,
+    Busy,
+    EventChanges,
+    Moment,
+    NewEvent,
+    Response,
+    TimeWindow,
+)
 from toolcrib.bundled.calendar.zones import find_zone, settled
 from toolcrib.serverkit.context import ToolFailure
 
@@ -388,7 +396,7 @@ def _now() -> datetime:
 warnings.filterwarnings("ignore", category=GloballyUniqueTZIDGuessed)
 
 
-def busy_request(organizer: str, addresses: Iterable[str], window: Window) -> bytes:
+def busy_request(organizer: str, addresses: Iterable[str], window: TimeWindow) -> bytes:
     """The question when others are busy (iTIP)."""
     question = FreeBusy()
     question.add("uid", new_uid())

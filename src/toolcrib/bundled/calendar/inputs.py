@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from email.utils import getaddresses
 
-from toolcrib.bundled.calendar.model import Attendee, Moment, Window, instant, wall
+from toolcrib.bundled.calendar.model import Attendee, Moment, TimeWindow, instant, wall
 from toolcrib.bundled.calendar.quick_add import read_moment
 from toolcrib.bundled.calendar.zones import settled
 from toolcrib.serverkit.context import ToolFailure
@@ -110,7 +110,7 @@ def _positive(length: timedelta | None, text: str) -> timedelta:
     return length
 
 
-def read_window(days: int | None, start: str | None, end: str | None, now: datetime) -> Window:
+def read_window(days: int | None, start: str | None, end: str | None, now: datetime) -> TimeWindow:
     """The time to look at: from now, or from `start`; a day as the end includes that day."""
     first = instant(read_time(start, now), now) if start else now
     if end and days is not None:
@@ -124,13 +124,13 @@ def read_window(days: int | None, start: str | None, end: str | None, now: datet
     return checked_window(first, last)
 
 
-def checked_window(first: datetime, last: datetime) -> Window:
+def checked_window(first: datetime, last: datetime) -> TimeWindow:
     """Raises `ToolFailure` for a window that is empty or too long."""
     if last <= first:
         raise ToolFailure("The time ends before it starts.", "Correct `start` and `end`.")
     if last - first > timedelta(days=MAX_DAYS):
         raise ToolFailure(f"The time is longer than {MAX_DAYS} days.", "Ask for less at once.")
-    return Window(first, last)
+    return TimeWindow(first, last)
 
 
 def _midnight(moment: datetime) -> datetime:

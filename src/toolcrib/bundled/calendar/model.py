@@ -136,7 +136,7 @@ def _clean_texts(event: NewEvent | EventChanges) -> None:
 
 
 @dataclass(frozen=True)
-class Window:
+class TimeWindow:
     """A span of time; both ends have a zone. Floating and all-day events are placed in `start`'s zone."""
 
     start: datetime

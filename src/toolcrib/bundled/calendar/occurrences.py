@@ -14,7 +14,7 @@ from icalendar import Calendar, Component
 
 from toolcrib.bundled.calendar.ics import Zones, moments, rules_of, start_and_end, text
 from toolcrib.bundled.calendar.identifiers import occurrence_key
-from toolcrib.bundled.calendar.model import Moment, Window, like, shifted, wall
+from toolcrib.bundled.calendar.model import Moment, TimeWindow, like, shifted, wall
 from toolcrib.bundled.calendar.rules import UnreadableRule, dates
 from toolcrib.bundled.calendar.zones import settled
 
@@ -56,7 +56,7 @@ class Expansion:
         """The components that are not overrides."""
         return [series.master for series in self._series.values() if series.master is not None]
 
-    def within(self, window: Window) -> list[Occurrence]:
+    def within(self, window: TimeWindow) -> list[Occurrence]:
         """The occurrences that touch the window, in the order of their start."""
         found = [
             occurrence for series in self._series.values() for occurrence in self._of_series(series, window)
@@ -67,7 +67,7 @@ class Expansion:
             self.remarks.append(f"only the first {MAX_OCCURRENCES} occurrences are shown")
         return found[:MAX_OCCURRENCES]
 
-    def _of_series(self, series: Series, window: Window) -> Iterator[Occurrence]:
+    def _of_series(self, series: Series, window: TimeWindow) -> Iterator[Occurrence]:
         if series.master is not None:
             yield from self._of_master(series.master, series, window)
         for key, override in series.overrides.items():
@@ -75,7 +75,7 @@ class Expansion:
             if times and window.overlaps(*times):
                 yield Occurrence(override, *times, key)
 
-    def _of_master(self, master: Component, series: Series, window: Window) -> Iterator[Occurrence]:
+    def _of_master(self, master: Component, series: Series, window: TimeWindow) -> Iterator[Occurrence]:
         times = start_and_end(master, self.zones)
         if times is None:
             self.remarks.append(f"{text(master, 'SUMMARY')[:60]!r} has no readable start")
@@ -104,7 +104,7 @@ class Expansion:
                 return Occurrence(override, start, shifted(start, wall(times[1]) - wall(times[0])), key)
         return Occurrence(master, _settle(original), end, key)
 
-    def members(self, master: Component, window: Window) -> Iterator[tuple[Moment, Moment]]:
+    def members(self, master: Component, window: TimeWindow) -> Iterator[tuple[Moment, Moment]]:
         """Start and end of each member of the series that may touch the window, without its overrides."""
         times = start_and_end(master, self.zones)
         if times is None:
@@ -204,7 +204,7 @@ def _on_clock_of(start: Moment, moment: Moment) -> datetime:
     return wall(moment)
 
 
-def _wall_end(window: Window, start: Moment) -> datetime:
+def _wall_end(window: TimeWindow, start: Moment) -> datetime:
     """The end of the window on the clock of the series; a day more for floating times."""
     if isinstance(start, datetime) and start.tzinfo is not None:
         return wall(window.end.astimezone(start.tzinfo))

@@ -32,9 +32,9 @@ from toolcrib.serverkit.time_phrases import (
     PARTS,
     TIME,
     TO,
-    Clock,
-    Found,
+    MarkedWords,
     Phrase,
+    TimeOfDay,
     mark_days,
     mark_lengths,
     mark_moments,
@@ -91,11 +91,11 @@ class _Reading:
     """What the marks of a sentence say."""
 
     repetition: Repetition | None = None
-    day: Found | None = None
-    last_day: Found | None = None
-    clock: Found | None = None
-    last_clock: Found | None = None
-    moment: Found | None = None
+    day: MarkedWords | None = None
+    last_day: MarkedWords | None = None
+    clock: MarkedWords | None = None
+    last_clock: MarkedWords | None = None
+    moment: MarkedWords | None = None
     length: timedelta | None = None
     all_day: bool = False
     part: str = ""
@@ -308,7 +308,7 @@ def _repeated(new: NewEvent, repetition: Repetition, reading: _Reading) -> NewEv
     return replace(new, start=first, end=end, rules=(rule,))
 
 
-def _names_day(frequency: str, day: Found | None) -> bool:
+def _names_day(frequency: str, day: MarkedWords | None) -> bool:
     """A weekday is enough for a week; a month or year needs a date."""
     if frequency == "DAILY":
         return True
@@ -382,7 +382,7 @@ def _is_other_day(reading: _Reading) -> bool:
 
 def _start(reading: _Reading, title: str, now: datetime) -> datetime:
     assert reading.clock is not None
-    clock: Clock = reading.clock.value
+    clock: TimeOfDay = reading.clock.value
     day: date | None = reading.day.value if reading.day else None
     at = _time_of(reading, title)
     zone = now.tzinfo
@@ -403,7 +403,7 @@ def _start(reading: _Reading, title: str, now: datetime) -> datetime:
 def _time_of(reading: _Reading, title: str) -> time:
     """An hour without am or pm: by the part of the day or the end, else 1 to 6 is in the afternoon."""
     assert reading.clock is not None
-    clock: Clock = reading.clock.value
+    clock: TimeOfDay = reading.clock.value
     choices = clock.candidates
     if reading.part:
         first, last = PARTS[reading.part]
@@ -415,7 +415,7 @@ def _time_of(reading: _Reading, title: str) -> time:
         return fitting[0]
     if len(choices) == 1:
         return choices[0]
-    end: Clock | None = reading.last_clock.value if reading.last_clock and not reading.last_day else None
+    end: TimeOfDay | None = reading.last_clock.value if reading.last_clock and not reading.last_day else None
     if end is not None and end.half in ("am", "pm"):
         return _latest_before(choices, end.candidates[0])
     evening = clock.hour < 7
@@ -439,7 +439,7 @@ def _latest_before(choices: list[time], end: time) -> time:
 def _end(reading: _Reading, start: datetime) -> datetime:
     """The next time that the clock shows it."""
     assert reading.last_clock is not None
-    clock: Clock = reading.last_clock.value
+    clock: TimeOfDay = reading.last_clock.value
     zone = clock_zone(clock.zone, start.replace(tzinfo=None)) if clock.zone else start.tzinfo
     if reading.last_day is not None:
         at = _time_of(replace(reading, clock=reading.last_clock, last_clock=None, part=""), "")

@@ -14,8 +14,8 @@ from toolcrib.serverkit.time_phrases import (
     LENGTH,
     REPEAT,
     TO,
-    Found,
     Length,
+    MarkedWords,
     Phrase,
     mark_days,
     mark_lengths,
@@ -46,7 +46,7 @@ def read_repetition(text: str, today: date, start: date) -> str:
         return found.rule(start)
 
 
-def take_repetition(phrase: Phrase) -> tuple[Repetition | None, Found | None]:
+def take_repetition(phrase: Phrase) -> tuple[Repetition | None, MarkedWords | None]:
     """The recurrence of a text with its end, and the day from which it is said to start."""
     found: Repetition | None = None
     while used := phrase.use(mark_of(REPEAT)):

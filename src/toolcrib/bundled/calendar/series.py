@@ -28,7 +28,7 @@ from toolcrib.bundled.calendar.ics import (
     text,
 )
 from toolcrib.bundled.calendar.identifiers import occurrence_key, read_key
-from toolcrib.bundled.calendar.model import EventChanges, Moment, Window, like, same_length, shifted, wall
+from toolcrib.bundled.calendar.model import EventChanges, Moment, TimeWindow, like, same_length, shifted, wall
 from toolcrib.bundled.calendar.occurrences import Expansion, repeats
 from toolcrib.bundled.calendar.results import day_text
 from toolcrib.bundled.calendar.rules import checked_rule, moved_rule, split_rule
@@ -73,9 +73,9 @@ class StoredSeries:
         members = Expansion(self.calendar, self._fallback).members(master, self._years(master))
         return next((occurrence_key(start) for start, _ in members), "")
 
-    def _years(self, master: Component) -> Window:
+    def _years(self, master: Component) -> TimeWindow:
         first = wall(self._times(master)[0]).replace(tzinfo=self._fallback)
-        return Window(first, first + timedelta(days=366 * 30))
+        return TimeWindow(first, first + timedelta(days=366 * 30))
 
     def _events(self) -> list[Component]:
         return [component for component in self.calendar.subcomponents if component.name == "VEVENT"]
@@ -109,7 +109,7 @@ class StoredSeries:
         master = self.master
         if master is not None and repeats(master):
             first = wall(wanted).replace(tzinfo=self._fallback)
-            around = Window(first - timedelta(days=2), first + timedelta(days=2))
+            around = TimeWindow(first - timedelta(days=2), first + timedelta(days=2))
             for member, _ in Expansion(self.calendar, self._fallback).members(master, around):
                 if occurrence_key(member) == key:
                     return member

@@ -23,7 +23,7 @@ from toolcrib.bundled.calendar.model import (
     Listing,
     NewEvent,
     Scope,
-    Window,
+    TimeWindow,
 )
 from toolcrib.bundled.calendar.zones import local_zone
 from toolcrib.serverkit.context import ToolContext, ToolFailure
@@ -40,7 +40,7 @@ class Calendars(Protocol):
     async def calendars(self) -> list[CalendarInfo]:
         """All of them, the default one first."""
 
-    async def events(self, calendar: CalendarInfo, window: Window, query: str = "") -> Listing:
+    async def events(self, calendar: CalendarInfo, window: TimeWindow, query: str = "") -> Listing:
         """The occurrences that touch the window and contain all words of the query."""
 
     async def event(self, ref: EventRef) -> Event:
@@ -60,12 +60,12 @@ class Calendars(Protocol):
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         """Remarks."""
 
-    async def busy(self, addresses: Sequence[str], window: Window) -> dict[str, list[Busy] | str]:
+    async def busy(self, addresses: Sequence[str], window: TimeWindow) -> dict[str, list[Busy] | str]:
         """When others are busy, or why that is not known."""
 
 
 class CalendarProvider(Protocol):
-    """`Provider` of a provider's module: made once for a server, so that it may remember what it found."""
+    """`provider` of a module: made once for a server, so that it may remember what it found."""
 
     def open(self, account: Account, zone: tzinfo) -> AbstractAsyncContextManager[Calendars]:
         """Connect to the calendars of an account. Times without a zone are in `zone`."""
@@ -106,7 +106,7 @@ class CalendarSession:
             )
         return found
 
-    async def listed(self, name: str | None, window: Window, query: str = "") -> Listing:
+    async def listed(self, name: str | None, window: TimeWindow, query: str = "") -> Listing:
         """The events of one calendar, or of all."""
         chosen = [await self.calendar(name)] if name else await self.calendars.calendars()
         limit = asyncio.Semaphore(AT_ONCE)
@@ -147,7 +147,7 @@ class CalendarAccounts:
         if name not in self._providers:
             # A thread, because the first import takes a third of a second.
             module = await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{name}")
-            self._providers.setdefault(name, module.Provider(self._store))
+            self._providers.setdefault(name, module.provider(self._store))
         return self._providers[name]
 
 

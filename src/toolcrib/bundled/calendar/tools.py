@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from toolcrib.bundled.calendar.changes import ChangeTools
+from toolcrib.bundled.calendar.changes import EventChangeTools
 from toolcrib.bundled.calendar.inputs import checked_window, read_people, read_time, read_window
-from toolcrib.bundled.calendar.model import Busy, CalendarInfo, Event, Listing, Window, instant, terms
+from toolcrib.bundled.calendar.model import Busy, CalendarInfo, Event, Listing, TimeWindow, instant, terms
 from toolcrib.bundled.calendar.results import (
     BusyResult,
     BusyTime,
@@ -57,7 +57,7 @@ class BusyTimes:
 
 
 async def busy_of(
-    session: CalendarSession, calendars: list[str] | None, addresses: Sequence[str], window: Window
+    session: CalendarSession, calendars: list[str] | None, addresses: Sequence[str], window: TimeWindow
 ) -> dict[str, BusyTimes]:
     """Busy times by calendar and address; all own calendars if none of either is named."""
     found: dict[str, BusyTimes] = {}
@@ -78,7 +78,9 @@ async def _chosen(session: CalendarSession, names: list[str] | None) -> list[Cal
     return await session.calendars.calendars()
 
 
-async def _own(session: CalendarSession, calendars: list[CalendarInfo], window: Window) -> list[BusyTimes]:
+async def _own(
+    session: CalendarSession, calendars: list[CalendarInfo], window: TimeWindow
+) -> list[BusyTimes]:
     async def read(calendar: CalendarInfo) -> BusyTimes:
         try:
             listing = await session.calendars.events(calendar, window)
@@ -95,7 +97,7 @@ def blocks(event: Event) -> bool:
     return not event.transparent and event.status != "cancelled"
 
 
-def _merged(given: list[Busy] | str, window: Window) -> BusyTimes:
+def _merged(given: list[Busy] | str, window: TimeWindow) -> BusyTimes:
     return (
         BusyTimes(problem=given, answered=False)
         if isinstance(given, str)
@@ -103,7 +105,7 @@ def _merged(given: list[Busy] | str, window: Window) -> BusyTimes:
     )
 
 
-def merge(spans: Iterable[Busy], window: Window) -> list[Busy]:
+def merge(spans: Iterable[Busy], window: TimeWindow) -> list[Busy]:
     """The spans inside the window, in order and without overlaps."""
     merged: list[tuple[datetime, datetime]] = []
     for start, end in sorted(_placed(span, window) for span in spans):
@@ -116,14 +118,14 @@ def merge(spans: Iterable[Busy], window: Window) -> list[Busy]:
     return [Busy(start, end) for start, end in merged]
 
 
-def _placed(span: Busy, window: Window) -> tuple[datetime, datetime]:
+def _placed(span: Busy, window: TimeWindow) -> tuple[datetime, datetime]:
     start, end = (
         instant(moment, window.start).astimezone(window.start.tzinfo) for moment in (span.start, span.end)
     )
     return max(start, window.start), min(end, window.end)
 
 
-def free_between(busy: Iterable[Busy], window: Window) -> list[Busy]:
+def free_between(busy: Iterable[Busy], window: TimeWindow) -> list[Busy]:
     """What is left of the window."""
     free: list[Busy] = []
     at = window.start
@@ -144,7 +146,7 @@ class CalendarTools:
     def offer(self, server: ToolServer) -> None:
         server.tool(title="Get events", **_READS)(self.get_events)
         server.tool(title="Search events", **_READS)(self.search_events)
-        ChangeTools(self._accounts).offer(server)
+        EventChangeTools(self._accounts).offer(server)
         server.tool(title="Get free and busy times", **_READS)(self.get_free_busy)
         server.tool(title="List calendars", **_READS)(self.list_calendars)
 
@@ -214,7 +216,7 @@ class CalendarTools:
         return shown(calendars_text(found), CalendarsResult(account=session.account.name, calendars=listed))
 
 
-def _searched(start: str | None, end: str | None, session: CalendarSession) -> Window:
+def _searched(start: str | None, end: str | None, session: CalendarSession) -> TimeWindow:
     """A year before and after now, or around the end that is given."""
     now = session.now
     if start and end:
@@ -225,11 +227,11 @@ def _searched(start: str | None, end: str | None, session: CalendarSession) -> W
     if end:
         last = instant(read_time(end, now), now)
         return checked_window(last - 2 * SEARCHED, last)
-    return Window(now - SEARCHED, now + SEARCHED)
+    return TimeWindow(now - SEARCHED, now + SEARCHED)
 
 
 def _page(
-    session: CalendarSession, listing: Listing, window: Window, max_results: int, page: int
+    session: CalendarSession, listing: Listing, window: TimeWindow, max_results: int, page: int
 ) -> EventsResult:
     size = max(1, min(max_results, MAX_RESULTS))
     events = in_order(listing.events, window.start)
@@ -252,7 +254,7 @@ def _page(
     return shown(events_text(part, session.zone, footer), result)
 
 
-def _free_busy(session: CalendarSession, window: Window, found: dict[str, BusyTimes]) -> FreeBusyResult:
+def _free_busy(session: CalendarSession, window: TimeWindow, found: dict[str, BusyTimes]) -> FreeBusyResult:
     busy = [
         BusyResult(who=who, busy=[_time(span) for span in busy.spans], problem=busy.problem)
         for who, busy in found.items()

@@ -24,7 +24,7 @@ CHANGING: dict[str, Any] = {"open_world": True, "reach": "anybody"}
 SEND = "Send Messages"
 
 
-class ChangeTools:
+class MessageChangeTools:
     def __init__(self, bots: Bots) -> None:
         self._bots = bots
         self._asked = ShownPreviews()

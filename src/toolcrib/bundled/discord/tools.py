@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.accounts import AccountStore
 from toolcrib.bundled.discord import results
 from toolcrib.bundled.discord.bot import Bot, Bots
-from toolcrib.bundled.discord.changes import ChangeTools
+from toolcrib.bundled.discord.changes import MessageChangeTools
 from toolcrib.bundled.discord.directory import DiscordChannel, DiscordServer, message_id
 from toolcrib.bundled.discord.markup import snowflake
 from toolcrib.bundled.discord.messages import DiscordMessage, fitting
@@ -30,7 +30,7 @@ READING: dict[str, Any] = {
 
 
 class DiscordTools:
-    """What models may read; `ChangeTools` has the rest."""
+    """What models may read; `MessageChangeTools` has the rest."""
 
     def __init__(self, store: AccountStore) -> None:
         self._bots = Bots(store)
@@ -44,7 +44,7 @@ class DiscordTools:
             ("Search Discord messages", self.search_messages, results.found_text),
         ):
             server.tool(title=title, **READING)(readable(function, render))
-        ChangeTools(self._bots).offer(server)
+        MessageChangeTools(self._bots).offer(server)
 
     async def list_servers(self, account: str | None = None) -> results.ServerList:
         async with self._bots.open(account) as bot:

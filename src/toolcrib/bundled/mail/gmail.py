@@ -22,14 +22,20 @@ from toolcrib.bundled.mail.mailbox import (
     Changed,
     FoundPage,
     MessageGone,
+    MessageSummary,
     OpenMessage,
     Sent,
-    Summary,
     Thread,
     gone_remark,
 )
 from toolcrib.bundled.mail.outgoing import Outgoing
-from toolcrib.bundled.mail.structure import MAX_DEPTH, Part, has_attachments, read_parameters, valid_type
+from toolcrib.bundled.mail.structure import (
+    MAX_DEPTH,
+    MessagePart,
+    has_attachments,
+    read_parameters,
+    valid_type,
+)
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 
@@ -64,10 +70,10 @@ UPLOAD_FROM = 4_000_000
 _FIELDS = ("From", "To", "Cc", "Subject", "Date", "Message-ID", "References", "In-Reply-To")
 
 
-def summary(message: Json) -> Summary:
+def summary(message: Json) -> MessageSummary:
     """From `messages.get` with `SUMMARY_FIELDS`, or with `format=metadata`, which has no structure."""
     payload = message.get("payload") or {}
-    return Summary(
+    return MessageSummary(
         id=str(message.get("id", "")),
         thread=str(message.get("threadId", "")),
         headers=_headers(payload),
@@ -105,12 +111,12 @@ def _headers(payload: Json) -> Headers:
     return Headers((str(field.get("name", "")), str(field.get("value", ""))) for field in fields)
 
 
-def _part(payload: Json, depth: int) -> Part:
+def _part(payload: Json, depth: int) -> MessagePart:
     headers = _headers(payload)
     body = payload.get("body") or {}
     media_type = valid_type(str(payload.get("mimeType") or ""))
     nested = () if media_type == "message/rfc822" or depth >= MAX_DEPTH else payload.get("parts") or ()
-    return Part(
+    return MessagePart(
         section=str(payload.get("partId", "")),
         media_type=media_type,
         parameters=_parameters(headers.raw("content-type")),
@@ -233,7 +239,7 @@ class GmailMailbox:
         message = open_message(raw)
         return replace(message, labels=await self._names(message.labels))
 
-    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
+    async def content(self, message: OpenMessage, part: MessagePart, limit: int) -> bytes:
         if part.inline is not None:
             return part.inline[:limit]
         if not part.handle:
@@ -245,7 +251,7 @@ class GmailMailbox:
         found = await self._get(f"messages/{_checked(message.id)}", {"format": "raw"})
         return decode_base64url(str(found.get("raw") or ""))[:limit]
 
-    async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
+    async def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]:
         yield await self.content(message, part, limit=1 << 31)
 
     async def thread(self, message: OpenMessage) -> Thread:
@@ -284,10 +290,10 @@ class GmailMailbox:
 
         return await _together(one, ids)
 
-    async def _summaries(self, ids: Sequence[str]) -> list[Summary]:
+    async def _summaries(self, ids: Sequence[str]) -> list[MessageSummary]:
         """Without messages that were deleted meanwhile: a draft gets another id each time it is saved."""
 
-        async def one(message_id: str) -> Summary | None:
+        async def one(message_id: str) -> MessageSummary | None:
             try:
                 asked = {"format": "full", "fields": SUMMARY_FIELDS}
                 return summary(await self._get(f"messages/{message_id}", asked))

@@ -35,7 +35,7 @@ from toolcrib.bundled.mail.imap_search import find_thread, search
 from toolcrib.bundled.mail.mailbox import Changed, FoundPage, OpenMessage, Sent, Thread
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.query import parse_query
-from toolcrib.bundled.mail.structure import Part
+from toolcrib.bundled.mail.structure import MessagePart
 from toolcrib.errors import CallTimeout, ConnectionLost, ServerUnavailable, ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
@@ -397,13 +397,13 @@ class ImapMailbox:
 
         return await self._read(work)
 
-    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
+    async def content(self, message: OpenMessage, part: MessagePart, limit: int) -> bytes:
         return transfer_decoded(await self._section(message, part.section, 0, limit), part.encoding)
 
     async def raw(self, message: OpenMessage, limit: int) -> bytes:
         return await self._section(message, "", 0, limit)
 
-    async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
+    async def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]:
         decoder = TransferDecoder(part.encoding)
         offset = 0
         while raw := await self._section(message, part.section, offset, PIECE):

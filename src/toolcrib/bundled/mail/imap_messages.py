@@ -15,8 +15,8 @@ from toolcrib.bundled.mail.decoding import decode_text, transfer_decoded
 from toolcrib.bundled.mail.folders import LABELS, Folder
 from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.imap_criteria import quoted
-from toolcrib.bundled.mail.mailbox import MessageGone, OpenMessage, Summary
-from toolcrib.bundled.mail.structure import Part, contents, from_body_structure, has_attachments
+from toolcrib.bundled.mail.mailbox import MessageGone, MessageSummary, OpenMessage
+from toolcrib.bundled.mail.structure import MessagePart, contents, from_body_structure, has_attachments
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.html_text import html_to_text
 from toolcrib.serverkit.visible_text import visible
@@ -37,7 +37,7 @@ SNIPPET_LENGTH = 160
 MAX_HEADER_BYTES = 256 * 1024
 MAX_SIMILAR = 100
 """Messages whose Message-ID is compared when one is looked for."""
-PLAIN_TEXT = Part("1", "text/plain", encoding="")
+PLAIN_TEXT = MessagePart("1", "text/plain", encoding="")
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _moment(uid: int, data: Mapping[bytes, Any]) -> Moment:
 
 def summaries(
     connection: ImapConnection, folder: Folder, validity: int, uids: Sequence[int], *, snippets: bool = True
-) -> dict[int, Summary]:
+) -> dict[int, MessageSummary]:
     """Summaries of messages in the open folder; without those that vanished meanwhile."""
     if not uids:
         return {}
@@ -284,10 +284,10 @@ def thread_of(headers: Headers) -> str:
 
 
 def _summary(
-    folder: Folder, validity: int, uid: int, data: Mapping[bytes, Any], root: Part, text: str
-) -> Summary:
+    folder: Folder, validity: int, uid: int, data: Mapping[bytes, Any], root: MessagePart, text: str
+) -> MessageSummary:
     headers = Headers.read(_section(data, b"BODY[HEADER"))
-    return Summary(
+    return MessageSummary(
         id=str(ImapId(folder.name, validity, uid, headers.message_id)),
         thread=thread_of(headers),
         headers=headers,
@@ -299,9 +299,9 @@ def _summary(
     )
 
 
-def _snippets(connection: ImapConnection, roots: Mapping[int, Part]) -> dict[int, str]:
+def _snippets(connection: ImapConnection, roots: Mapping[int, MessagePart]) -> dict[int, str]:
     """The beginning of each message's text; one command for all messages of the same structure."""
-    chosen: dict[int, Part] = {}
+    chosen: dict[int, MessagePart] = {}
     for uid, root in roots.items():
         block = next(iter(contents(root).texts), None)
         part = (block.plain or block.html) if block else None
@@ -316,7 +316,7 @@ def _snippets(connection: ImapConnection, roots: Mapping[int, Part]) -> dict[int
     return found
 
 
-def _snippet(part: Part, data: bytes) -> str:
+def _snippet(part: MessagePart, data: bytes) -> str:
     raw = transfer_decoded(data, part.encoding)
     if len(data) >= SNIPPET_BYTES:
         raw = raw[:-8]  # the last character may be cut
@@ -325,14 +325,14 @@ def _snippet(part: Part, data: bytes) -> str:
     return " ".join(text.split())[:SNIPPET_LENGTH]
 
 
-def _root(data: Mapping[bytes, Any]) -> Part:
+def _root(data: Mapping[bytes, Any]) -> MessagePart:
     try:
         return from_body_structure(data[b"BODYSTRUCTURE"])
     except (KeyError, IndexError, TypeError, AttributeError):
         return PLAIN_TEXT
 
 
-def _declared(root: Part, headers: Headers) -> Part:
+def _declared(root: MessagePart, headers: Headers) -> MessagePart:
     """Some servers ignore the type and encoding of a message without `MIME-Version`; mail programs do not."""
     if headers.raw("mime-version") or root.children or root.media_type != "text/plain":
         return root

@@ -32,7 +32,7 @@ from toolcrib.bundled.mail.imap_messages import (
     select,
     summaries,
 )
-from toolcrib.bundled.mail.mailbox import FoundPage, OpenMessage, Summary, Thread, gone_remark
+from toolcrib.bundled.mail.mailbox import FoundPage, MessageSummary, OpenMessage, Thread, gone_remark
 from toolcrib.bundled.mail.query import All, Not, Query, Term
 from toolcrib.bundled.mail.structure import contents, from_body_structure, has_attachments
 from toolcrib.serverkit.context import ToolFailure
@@ -82,7 +82,7 @@ class _ThreadSearch:
         self._connection = connection
         self._asked: dict[Folder, set[str]] = {folder: set() for folder in places}
         self._known: set[str] = set()
-        self._found: dict[str, Summary] = {}
+        self._found: dict[str, MessageSummary] = {}
         self._open: tuple[Folder, int] | None = None
 
     def follow(self, linked: Iterable[str]) -> Thread:
@@ -129,7 +129,7 @@ class _ThreadSearch:
         return Thread.of(sorted(self._found.values(), key=_moment), *remarks)
 
 
-def _moment(summary: Summary) -> datetime:
+def _moment(summary: MessageSummary) -> datetime:
     return summary.headers.sent or summary.received or datetime.min.replace(tzinfo=UTC)
 
 
@@ -319,8 +319,8 @@ def _dated(connection: ImapConnection, hits: Hits, needed: int) -> list[tuple[Mo
     return [(found[uid], hits, uid) for uid in uids if uid in found]
 
 
-def _read(connection: ImapConnection, page: Sequence[tuple[Hits, int]]) -> list[Summary]:
-    read: dict[tuple[str, int], Summary] = {}
+def _read(connection: ImapConnection, page: Sequence[tuple[Hits, int]]) -> list[MessageSummary]:
+    read: dict[tuple[str, int], MessageSummary] = {}
     for hits in {id(hits): hits for hits, _ in page}.values():
         uids = [uid for owner, uid in page if owner is hits]
         if _open(connection, hits.folder).exists:

@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.outgoing import Outgoing
-from toolcrib.bundled.mail.structure import Part
+from toolcrib.bundled.mail.structure import MessagePart
 from toolcrib.serverkit.context import ToolFailure
 
 MAX_THREAD = 50
@@ -26,7 +26,7 @@ def gone_remark(count: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class MessageSummary:
     """One line of a search result."""
 
     id: str
@@ -44,11 +44,11 @@ class Summary:
 class Thread:
     """A conversation, oldest message first."""
 
-    messages: Sequence[Summary]
+    messages: Sequence[MessageSummary]
     remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: Sequence[Summary], *remarks: str) -> Self:
+    def of(cls, found: Sequence[MessageSummary], *remarks: str) -> Self:
         """The newest of the messages that were found, which are in order."""
         if len(found) <= MAX_THREAD:
             return cls(found, remarks)
@@ -58,7 +58,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class FoundPage:
-    messages: Sequence[Summary]
+    messages: Sequence[MessageSummary]
     next_page: str | None
     total: int | None
     """How many match; an estimate, None if unknown."""
@@ -72,7 +72,7 @@ class OpenMessage:
     id: str
     thread: str
     headers: Headers
-    root: Part
+    root: MessagePart
     received: datetime | None
     labels: tuple[str, ...]
 
@@ -109,13 +109,13 @@ class Mailbox(Protocol):
     async def open(self, message_id: str) -> OpenMessage:
         """Headers and structure; changes nothing, not even "unread"."""
 
-    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
+    async def content(self, message: OpenMessage, part: MessagePart, limit: int) -> bytes:
         """A part, decoded, up to `limit` bytes."""
 
     async def raw(self, message: OpenMessage, limit: int) -> bytes:
         """The whole message as it is stored, up to `limit` bytes."""
 
-    def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
+    def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]:
         """A part of any size, decoded."""
 
     async def thread(self, message: OpenMessage) -> Thread:

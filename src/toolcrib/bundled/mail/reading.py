@@ -14,7 +14,7 @@ from toolcrib.bundled.mail.decoding import decode_text, decode_words
 from toolcrib.bundled.mail.headers import Headers
 from toolcrib.bundled.mail.invitations import invitation_text
 from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage
-from toolcrib.bundled.mail.structure import MAX_DEPTH, MAX_PARTS, Part, TextBlock, contents, leaves
+from toolcrib.bundled.mail.structure import MAX_DEPTH, MAX_PARTS, MessagePart, TextBlock, contents, leaves
 from toolcrib.serverkit.html_text import html_to_text
 from toolcrib.serverkit.visible_text import visible
 
@@ -39,13 +39,13 @@ _HEAD = ("From", "To", "Date", "Subject")
 class ParsedMessage:
     """Its parts, and their content by section."""
 
-    root: Part
+    root: MessagePart
     contents: dict[str, bytes]
 
-    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes:
+    async def content(self, message: OpenMessage, part: MessagePart, limit: int) -> bytes:
         return self.contents[part.section][:limit]
 
-    async def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]:
+    async def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]:
         yield self.contents[part.section]
 
 
@@ -59,7 +59,7 @@ def parse(raw: bytes) -> ParsedMessage | None:
         return None
 
 
-def _part(message: Message, section: str, contents: dict[str, bytes], depth: int) -> Part:
+def _part(message: Message, section: str, contents: dict[str, bytes], depth: int) -> MessagePart:
     media_type = message.get_content_type()
     if message.get_content_maintype() == "multipart":
         message = message if message.is_multipart() else _divided(message)
@@ -67,7 +67,7 @@ def _part(message: Message, section: str, contents: dict[str, bytes], depth: int
             return _multipart(message, media_type, section, contents, depth)
         media_type = "text/html" if b"<html" in _data(message)[:2000].lower() else "text/plain"
     data = contents[section] = _data(message)
-    return Part(
+    return MessagePart(
         section=section,
         media_type=media_type,
         parameters={"charset": message.get_content_charset("")},
@@ -79,12 +79,12 @@ def _part(message: Message, section: str, contents: dict[str, bytes], depth: int
 
 def _multipart(
     message: Message, media_type: str, section: str, contents: dict[str, bytes], depth: int
-) -> Part:
+) -> MessagePart:
     children = []
     for number, child in enumerate(message.get_payload(), 1):
         if depth < MAX_DEPTH and len(contents) < MAX_PARTS and isinstance(child, Message):
             children.append(_part(child, f"{section}.{number}", contents, depth + 1))
-    return Part(section, media_type, children=tuple(children))
+    return MessagePart(section, media_type, children=tuple(children))
 
 
 def _divided(message: Message) -> Message:
@@ -108,9 +108,9 @@ def _data(message: Message) -> bytes:
 class PartSource(Protocol):
     """Where the content of parts comes from."""
 
-    async def content(self, message: OpenMessage, part: Part, limit: int) -> bytes: ...
+    async def content(self, message: OpenMessage, part: MessagePart, limit: int) -> bytes: ...
 
-    def stream(self, message: OpenMessage, part: Part) -> AsyncIterator[bytes]: ...
+    def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]: ...
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def pages(text: str) -> list[str]:
     return [*parts, text]
 
 
-def _is_incomplete(root: Part) -> bool:
+def _is_incomplete(root: MessagePart) -> bool:
     """Whether a part that should have parts has none."""
     if not root.media_type.startswith("multipart/"):
         return False
@@ -225,7 +225,7 @@ async def _of_kind(source: PartSource, message: OpenMessage, block: TextBlock, k
     return "\n\n".join([await _other_text(source, message, part, 0) for part in parts])
 
 
-async def _other_text(source: PartSource, message: OpenMessage, part: Part, depth: int) -> str:
+async def _other_text(source: PartSource, message: OpenMessage, part: MessagePart, depth: int) -> str:
     if part.media_type in ("message/rfc822", "message/global"):
         return await _embedded(message, await source.content(message, part, MAX_TEXT_BYTES), depth)
     text = await _decoded(source, message, part)
@@ -245,5 +245,5 @@ async def _embedded(message: OpenMessage, data: bytes, depth: int) -> str:
     return "\n".join(["Attached message", *head, "", text]).strip()
 
 
-async def _decoded(source: PartSource, message: OpenMessage, part: Part) -> str:
+async def _decoded(source: PartSource, message: OpenMessage, part: MessagePart) -> str:
     return decode_text(await source.content(message, part, MAX_TEXT_BYTES), part.charset)

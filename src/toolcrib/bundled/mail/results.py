@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypedDict, TypeVar, cast
 
-from toolcrib.bundled.mail.mailbox import FoundPage, OpenMessage, Summary
-from toolcrib.bundled.mail.structure import Part
+from toolcrib.bundled.mail.mailbox import FoundPage, MessageSummary, OpenMessage
+from toolcrib.bundled.mail.structure import MessagePart
 
 R = TypeVar("R")
 
@@ -111,7 +111,7 @@ def shown(text: str, structured: R) -> R:
     return cast("R", {"content": content, "structuredContent": structured, "isError": False})
 
 
-def summarized(message: Summary) -> EmailSummary:
+def summarized(message: MessageSummary) -> EmailSummary:
     headers = message.headers
     return {
         "id": message.id,
@@ -143,12 +143,12 @@ def search_result(account: str, query: str, found: FoundPage) -> EmailSearch:
     return shown("\n\n".join([*lines, *found.remarks]), result)
 
 
-def entry(message: Summary) -> ThreadEntry:
+def entry(message: MessageSummary) -> ThreadEntry:
     made = summarized(message)
     return {"id": made["id"], "sender": made["sender"], "date": made["date"], "subject": made["subject"]}
 
 
-def attachment(number: int, part: Part, saved: tuple[str, int] | None = None) -> EmailAttachment:
+def attachment(number: int, part: MessagePart, saved: tuple[str, int] | None = None) -> EmailAttachment:
     return {
         "number": number,
         "name": part.file_name,

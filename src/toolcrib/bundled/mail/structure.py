@@ -26,7 +26,7 @@ _EXTENSIONS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class MessagePart:
     section: str
     """How the mailbox names it, such as `1.2`."""
     media_type: str
@@ -41,7 +41,7 @@ class Part:
     """What Gmail calls an attachment id."""
     inline: bytes | None = field(default=None, repr=False)
     """The content, if Gmail sent it with the message."""
-    children: tuple[Part, ...] = ()
+    children: tuple[MessagePart, ...] = ()
 
     @property
     def charset(self) -> str:
@@ -70,30 +70,30 @@ class Part:
 class TextBlock:
     """The same text as plain text, as HTML, or both; or a part of another kind that is shown as text."""
 
-    plain: Part | None = None
-    html: Part | None = None
-    other: Part | None = None
-    rest: list[Part] = field(default_factory=list)
+    plain: MessagePart | None = None
+    html: MessagePart | None = None
+    other: MessagePart | None = None
+    rest: list[MessagePart] = field(default_factory=list)
     """More plain text or HTML of the same alternative, such as that after a picture."""
 
 
 @dataclass
-class Contents:
+class MessageContents:
     texts: list[TextBlock] = field(default_factory=list)
-    attachments: list[Part] = field(default_factory=list)
+    attachments: list[MessagePart] = field(default_factory=list)
 
 
-def contents(root: Part) -> Contents:
+def contents(root: MessagePart) -> MessageContents:
     """What a mail program shows: text in its order, and everything else as attachments.
 
     Messages in the message, reports and invitations are both.
     """
-    found = Contents()
+    found = MessageContents()
     _collect(root, found, None)
     return found
 
 
-def has_attachments(root: Part) -> bool:
+def has_attachments(root: MessagePart) -> bool:
     """Whether a mail program would show a paper clip."""
     return any(
         part.disposition == "attachment" or (part.name and not part.media_type.startswith("image/"))
@@ -101,7 +101,7 @@ def has_attachments(root: Part) -> bool:
     )
 
 
-def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
+def _collect(part: MessagePart, found: MessageContents, block: TextBlock | None) -> None:
     if part.media_type.startswith("multipart/"):
         inner = block
         if part.media_type == "multipart/alternative" and block is None:
@@ -120,7 +120,7 @@ def _collect(part: Part, found: Contents, block: TextBlock | None) -> None:
         found.texts.append(TextBlock(other=part))
 
 
-def _take_text(part: Part, found: Contents, block: TextBlock | None) -> bool:
+def _take_text(part: MessagePart, found: MessageContents, block: TextBlock | None) -> bool:
     kind = {"text/plain": "plain", "text/html": "html"}.get(part.media_type)
     if kind is None:
         return False
@@ -161,7 +161,7 @@ def _parameter(value: Any) -> str:
     return decode_words(unquote(str(text)))
 
 
-def from_body_structure(body: Any) -> Part:
+def from_body_structure(body: Any) -> MessagePart:
     """The tree from IMAP's `BODYSTRUCTURE`, as IMAPClient parses it."""
     parts = _Counter()
     if isinstance(body[0], list):
@@ -180,7 +180,7 @@ class _Counter:
         return self.count > MAX_PARTS
 
 
-def _multipart(body: Any, section: str, parts: _Counter, depth: int) -> Part:
+def _multipart(body: Any, section: str, parts: _Counter, depth: int) -> MessagePart:
     children = []
     for number, child in enumerate(body[0], 1):
         if parts.full() or depth > MAX_DEPTH:
@@ -190,17 +190,17 @@ def _multipart(body: Any, section: str, parts: _Counter, depth: int) -> Part:
             children.append(_multipart(child, below, parts, depth + 1))
         else:
             children.append(_single(child, below, parts))
-    return Part(section, f"multipart/{_lower(body[1])}", children=tuple(children))
+    return MessagePart(section, f"multipart/{_lower(body[1])}", children=tuple(children))
 
 
-def _single(body: Any, section: str, parts: _Counter) -> Part:
+def _single(body: Any, section: str, parts: _Counter) -> MessagePart:
     media_type = valid_type(f"{_lower(body[0])}/{_lower(body[1])}")
     parameters = read_parameters(body[2] if len(body) > 2 and isinstance(body[2], tuple | list) else ())
     extra = 8 if media_type.startswith("text/") else 10 if media_type == "message/rfc822" else 7
     disposition, more = _disposition(body, extra + 1)
     name = more.get("filename") or parameters.get("name", "")
     size = body[6] if len(body) > 6 and isinstance(body[6], int) else 0
-    return Part(section, media_type, parameters, disposition, name, _lower(body[5]), size)
+    return MessagePart(section, media_type, parameters, disposition, name, _lower(body[5]), size)
 
 
 def _disposition(body: Any, index: int) -> tuple[str, dict[str, str]]:
@@ -214,7 +214,7 @@ def _lower(value: Any) -> str:
     return (value.decode("ascii", "replace") if isinstance(value, bytes) else str(value or "")).lower()
 
 
-def leaves(part: Part) -> Iterator[Part]:
+def leaves(part: MessagePart) -> Iterator[MessagePart]:
     """Every part that is not a multipart."""
     if not part.media_type.startswith("multipart/"):
         yield part

@@ -21,7 +21,7 @@ from toolcrib.bundled.mail.results import (
     search_result,
     shown,
 )
-from toolcrib.bundled.mail.structure import Part, contents
+from toolcrib.bundled.mail.structure import MessagePart, contents
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolContext, ToolFailure
@@ -121,7 +121,7 @@ class ReadingTools:
         return found
 
 
-def _chosen(parts: Sequence[Part], wanted: bool | Sequence[str]) -> set[int]:
+def _chosen(parts: Sequence[MessagePart], wanted: bool | Sequence[str]) -> set[int]:
     """The numbers of attachments, which may be named by number or by name."""
     if isinstance(wanted, bool):
         return set(range(1, len(parts) + 1)) if wanted else set()

@@ -97,7 +97,7 @@ COLUMNS, LINES = 120, 40
 _HISTORY = 500
 
 
-class Screen:
+class TerminalScreen:
     """A virtual terminal for full-screen programs."""
 
     def __init__(self, columns: int = COLUMNS, lines: int = LINES) -> None:
@@ -130,7 +130,7 @@ class Screen:
 class RunningCommand:
     """One command; made by `start`."""
 
-    def __init__(self, mark: str, screen: Screen | None) -> None:
+    def __init__(self, mark: str, screen: TerminalScreen | None) -> None:
         self.output = Output()
         self.errors: Output | None = None
         """What it printed to stderr, if that is kept apart."""
@@ -168,7 +168,7 @@ class RunningCommand:
         Raises `ToolFailure` when it cannot be started.
         """
         mark = secrets.token_hex(12)
-        running = cls(mark, Screen() if pty else None)
+        running = cls(mark, TerminalScreen() if pty else None)
         running.errors = Output() if errors else None
         try:
             running._spawn({**order, "pty": pty}, {**env, MARK: mark}, pty=pty, feed=feed)

@@ -25,7 +25,7 @@ _TITLE, _SNIPPET = 200, 500
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchHits:
     """Clean results, and how they were found."""
 
     engine: str
@@ -50,9 +50,9 @@ class Searcher:
         self._settings = settings
         self._clock = clock
         self._turns: dict[str, EngineTurn] = {}
-        self._cache: TimedCache[Found] = TimedCache(FRESH_FOR, KEPT, clock=clock)
+        self._cache: TimedCache[SearchHits] = TimedCache(FRESH_FOR, KEPT, clock=clock)
 
-    async def search(self, query: SearchQuery) -> Found:
+    async def search(self, query: SearchQuery) -> SearchHits:
         """The results of the first engine that has some; raises `ToolFailure` if none answers."""
         found = self._cache.get(query)
         if found is None:
@@ -61,7 +61,7 @@ class Searcher:
                 self._cache.put(query, found)
         return found
 
-    async def _ask_all(self, query: SearchQuery) -> Found:
+    async def _ask_all(self, query: SearchQuery) -> SearchHits:
         skipped: list[str] = []
         answered = ""
         for name, engine in self._engines():
@@ -71,11 +71,11 @@ class Searcher:
                 skipped.append(f"{engine.TITLE}: {error}")
                 continue
             if hits:
-                return Found(engine.TITLE, hits, tuple(skipped))
+                return SearchHits(engine.TITLE, hits, tuple(skipped))
             answered = answered or engine.TITLE
             skipped.append(f"{engine.TITLE}: no results")
         if answered:
-            return Found(answered, (), tuple(skipped))
+            return SearchHits(answered, (), tuple(skipped))
         raise ToolFailure(f"No search engine answered. {'; '.join(skipped)}.", _WHAT_TO_DO)
 
     async def find_lack(self) -> Lack | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, cast
 from toolcrib.bundled.websearch.engines.engine import Period, SearchQuery
 from toolcrib.bundled.websearch.extraction.document import NumberedLink
 from toolcrib.bundled.websearch.reading.reader import LoadedPage, Reader, SeenAddresses
-from toolcrib.bundled.websearch.search import Found, Searcher, read_site
+from toolcrib.bundled.websearch.search import Searcher, SearchHits, read_site
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.extras import ensure
@@ -45,7 +45,7 @@ def read_since(since: str | None) -> tuple[Period | None, date | None]:
     return next((period for days, period in _DAYS if age <= days), None), first
 
 
-class SearchResult(TypedDict):
+class WebSearchResult(TypedDict):
     """One page that was found."""
 
     number: int
@@ -60,7 +60,7 @@ class SearchResults(TypedDict):
 
     query: str
     engine: Annotated[str, "The search engine that answered"]
-    results: list[SearchResult]
+    results: list[WebSearchResult]
     not_answered: Annotated[list[str], "Engines that were asked first and did not answer, with the reason"]
 
 
@@ -157,7 +157,7 @@ def _with_text(text: str, data: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
 
 
-def _search_data(query: str, found: Found) -> dict[str, Any]:
+def _search_data(query: str, found: SearchHits) -> dict[str, Any]:
     results = [
         {
             "number": number,
@@ -171,7 +171,7 @@ def _search_data(query: str, found: Found) -> dict[str, Any]:
     return {"query": query, "engine": found.engine, "results": results, "not_answered": list(found.skipped)}
 
 
-def _search_text(query: str, found: Found) -> str:
+def _search_text(query: str, found: SearchHits) -> str:
     lines = [f"{len(found.hits)} results from {found.engine} for: {query}"]
     if found.skipped:
         lines.append(f"Not used: {'; '.join(found.skipped)}.")

@@ -117,7 +117,7 @@ class ExtractionProcess:
             self._writer.close()
 
 
-class Workers:
+class ExtractionWorkers:
     """Lends extraction processes to documents."""
 
     def __init__(self) -> None:

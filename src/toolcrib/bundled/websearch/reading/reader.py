@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from toolcrib.bundled.websearch.cache import TimedCache
 from toolcrib.bundled.websearch.extraction.document import Extract, Mode, WebDocument, without_fragment
-from toolcrib.bundled.websearch.extraction.workers import Workers
+from toolcrib.bundled.websearch.extraction.workers import ExtractionWorkers
 from toolcrib.bundled.websearch.reading import browser
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.errors import FetchFailed
@@ -230,7 +230,7 @@ class Reader:
         self._pages: TimedCache[LoadedPage] = TimedCache(
             FRESH_FOR, KEPT, size=KEPT_CHARACTERS, size_of=lambda page: page.size
         )
-        self._workers = Workers()
+        self._workers = ExtractionWorkers()
 
     def close(self) -> None:
         """End the processes behind it."""

@@ -23,9 +23,9 @@ from toolcrib.serverkit.time_phrases import (
     REPEAT,
     TIME,
     WEEKDAYS,
-    Clock,
-    Found,
+    MarkedWords,
     Phrase,
+    TimeOfDay,
     mark_of,
     mark_times,
 )
@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _read_words(plain: str, text: str) -> tuple[Repetition, Found]:
+def _read_words(plain: str, text: str) -> tuple[Repetition, MarkedWords]:
     """The days and the time of a phrase that says nothing else."""
     phrase = Phrase.of(plain)
     try:
@@ -95,9 +95,9 @@ def _read_words(plain: str, text: str) -> tuple[Repetition, Found]:
     return used[0].value, used[1]
 
 
-def _time_of_day(found: Found) -> time | None:
+def _time_of_day(found: MarkedWords) -> time | None:
     """None for what can be meant in two ways (`at 7`), and for a time in a zone of its own."""
-    clock: Clock = found.value
+    clock: TimeOfDay = found.value
     if clock.zone or (clock.midnight and ":" in found.words):
         return None
     if clock.half:
