@@ -15,10 +15,10 @@ import pytest
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.bundled.terminal.sandbox import TEMPORARY
 from toolcrib.serverkit.confined import Roots
-from toolcrib.serverkit.confined.walk import KernelOpener, Opener, WalkOpener, available
+from toolcrib.serverkit.confined.roots import Opener, has_openat2, open_by_kernel, open_by_walk
 from toolcrib.serverkit.server import ToolServer
 
-WAYS: dict[str, Opener] = {"walk": WalkOpener(), **({"openat2": KernelOpener()} if available() else {})}
+WAYS: dict[str, Opener] = {"walk": open_by_walk, **({"openat2": open_by_kernel} if has_openat2() else {})}
 
 
 @dataclass

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from toolcrib.serverkit.confined import walk
+from toolcrib.serverkit.confined import roots
 from toolcrib.serverkit.confined.changes import rename_by_claim, rename_new, replace_file, system_rename
-from toolcrib.serverkit.confined.walk import (
+from toolcrib.serverkit.confined.roots import (
     FOLDER,
     LISTING,
     READING,
     Escape,
-    KernelOpener,
-    WalkOpener,
     best_opener,
+    open_by_kernel,
+    open_by_walk,
 )
 
 
@@ -33,9 +33,9 @@ def folder(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def _fresh_choice() -> Iterator[None]:
-    walk.available.cache_clear()
+    roots.has_openat2.cache_clear()
     yield
-    walk.available.cache_clear()
+    roots.has_openat2.cache_clear()
 
 
 def failing_with(code: int) -> Callable[..., int]:
@@ -50,14 +50,14 @@ def failing_with(code: int) -> Callable[..., int]:
 def test_a_system_without_the_call_or_that_forbids_it_gets_the_walk(
     monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    monkeypatch.setattr(walk, "_openat2", failing_with(code))
-    assert isinstance(best_opener(), WalkOpener)
+    monkeypatch.setattr(roots, "_openat2", failing_with(code))
+    assert best_opener() is open_by_walk
 
 
 @pytest.mark.usefixtures("_fresh_choice")
 def test_a_system_that_does_not_name_its_descriptors_gets_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "_names_of", failing_with(errno.ENOENT))
-    assert isinstance(best_opener(), WalkOpener)
+    monkeypatch.setattr(roots, "_names_of", failing_with(errno.ENOENT))
+    assert best_opener() is open_by_walk
 
 
 @pytest.mark.usefixtures("_fresh_choice")
@@ -67,13 +67,13 @@ def test_an_unknown_machine_gets_the_walk(
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
     monkeypatch.setattr("sys.platform", platform)
-    assert isinstance(best_opener(), WalkOpener)
+    assert best_opener() is open_by_walk
 
 
 def test_a_path_that_changes_while_the_kernel_looks_is_tried_again(
     folder: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, tries = walk._openat2, []
+    real, tries = roots._openat2, []
 
     def busy(*arguments: Any) -> int:
         tries.append(1)
@@ -81,15 +81,15 @@ def test_a_path_that_changes_while_the_kernel_looks_is_tried_again(
             raise BlockingIOError(errno.EAGAIN, "again")
         return real(*arguments)
 
-    monkeypatch.setattr(walk, "_openat2", busy)
-    os.close(KernelOpener().open(folder, [], LISTING)[0])
+    monkeypatch.setattr(roots, "_openat2", busy)
+    os.close(open_by_kernel(folder, [], LISTING)[0])
     assert len(tries) == 5
-    monkeypatch.setattr(walk, "_openat2", failing_with(errno.EAGAIN))
+    monkeypatch.setattr(roots, "_openat2", failing_with(errno.EAGAIN))
     with pytest.raises(BlockingIOError):
-        KernelOpener().open(folder, [], LISTING)
+        open_by_kernel(folder, [], LISTING)
 
 
-@pytest.mark.parametrize("opener", [KernelOpener(), WalkOpener()], ids=["openat2", "walk"])
+@pytest.mark.parametrize("opener", [open_by_kernel, open_by_walk], ids=["openat2", "walk"])
 def test_a_folder_is_named_without_the_links_on_the_way(opener: Any, folder: int, tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "x").symlink_to("a/../a/./b//")
@@ -99,12 +99,12 @@ def test_a_folder_is_named_without_the_links_on_the_way(opener: Any, folder: int
         (["x", "..", ".."], ()),
         ([], ()),
     ):
-        descriptor, found = opener.open(folder, parts, FOLDER)
+        descriptor, found = opener(folder, parts, FOLDER)
         os.close(descriptor)
         assert found == names
 
 
-@pytest.mark.parametrize("opener", [KernelOpener(), WalkOpener()], ids=["openat2", "walk"])
+@pytest.mark.parametrize("opener", [open_by_kernel, open_by_walk], ids=["openat2", "walk"])
 def test_both_ways_refuse_the_same(opener: Any, folder: int, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "f").touch()
@@ -113,22 +113,22 @@ def test_both_ways_refuse_the_same(opener: Any, folder: int, tmp_path: Path) -> 
     (tmp_path / "magic").symlink_to("/proc/self/cwd")
     for parts in (["to-root"], ["up"], ["magic"], [".."], ["d", "..", ".."], ["to-root", "etc"]):
         with pytest.raises(Escape):
-            opener.open(folder, parts, READING)
+            opener(folder, parts, READING)
     with pytest.raises(NotADirectoryError):
-        opener.open(folder, ["f", "x"], READING)
+        opener(folder, ["f", "x"], READING)
     with pytest.raises(FileNotFoundError):
-        opener.open(folder, ["d", "x"], READING)
+        opener(folder, ["d", "x"], READING)
 
 
 def test_a_moved_folder_is_not_taken_for_one_inside(folder: int, tmp_path: Path) -> None:
     """What was opened inside and moved out before it was named is refused."""
     names = [Path("/somewhere").parts, Path("/elsewhere/d").parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "_names_of", lambda _: names.pop(0))
+        patch.setattr(roots, "_names_of", lambda _: names.pop(0))
         (tmp_path / "d").mkdir()
         before = set(Path("/dev/fd").iterdir())
         with pytest.raises(Escape):
-            KernelOpener().open(folder, ["d"], FOLDER)
+            open_by_kernel(folder, ["d"], FOLDER)
         assert set(Path("/dev/fd").iterdir()) == before
 
 

@@ -1,39 +1,52 @@
-"""The folders that a server may touch, and every way into them."""
+"""The folders that a server may touch, and every way into them.
+
+Opens what lies beneath a folder: Linux resolves such paths itself (`openat2`), others one name at a time. The
+walk never follows a link unseen. Each step opens one name below the descriptor of the step before with
+`O_NOFOLLOW`. A link is read, and its names take its place in the path; `..` goes back to the descriptor it
+came from. So nothing outside can be reached, whatever is swapped meanwhile: the worst that a swap does is to
+lead somewhere else inside.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import platform
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+import struct
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
+from typing import Any
 
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.confined.protected import protected_part
-from toolcrib.serverkit.confined.walk import (
-    FOLDER,
-    LISTING,
-    MAX_LINKS,
-    READING,
-    Escape,
-    Opener,
-    best_opener,
-    inside,
-    link_target,
-)
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.own_places import (
+    contains_mounts,
     is_home,
     is_own_file,
     is_store,
     own_holding,
     own_part,
+    shows_own,
     touched_place,
     within,
 )
 from toolcrib.serverkit.readiness import Lack
+
+OPENAT2 = 437
+"""The number of the system call; the same on both of these machines."""
+MACHINES = ("x86_64", "aarch64", "arm64")
+RESOLVE_NO_MAGICLINKS = 0x02
+RESOLVE_BENEATH = 0x08
+MAX_TRIES = 64
+"""The kernel asks to try again when something was renamed while it resolved `..`."""
 
 _REASONS = {
     errno.ENOENT: ("does not exist", "List the folder above it to see what is there."),
@@ -55,36 +68,170 @@ _REASONS = {
 }
 
 
-def outside(path: str, allowed: Sequence[str]) -> ToolFailure:
-    """The refusal of a path that leads out."""
-    return ToolFailure(
-        f"{path!r} is outside the allowed folders, or a link on its way leads outside.",
-        f"Allowed: {', '.join(allowed)}.",
-    )
-
-
-@contextmanager
-def explained(path: str, allowed: Sequence[str], *, new: bool = False) -> Iterator[None]:
-    """Raise `ToolFailure` about `path` for whatever the file system refuses inside the block.
-
-    `new` is set where the file need not exist: what is missing is then its folder.
-    """
+@cache
+def has_openat2() -> bool:
+    """True when this kernel has the call, lets us use it, and tells what a descriptor stands for."""
+    if not sys.platform.startswith("linux") or platform.machine() not in MACHINES:
+        return False
+    folder = os.open("/", FOLDER)
     try:
-        yield
-    except Escape:
-        raise outside(path, allowed) from None
-    except UnicodeEncodeError:
-        raise ToolFailure(f"{path!r} contains characters that are not allowed in file names.") from None
+        os.close(_openat2(folder, b".", FOLDER))
+        _names_of(folder)
+    except OSError:
+        return False
+    finally:
+        os.close(folder)
+    return True
+
+
+def open_by_kernel(root: int, parts: Sequence[str], flags: int) -> tuple[int, tuple[str, ...]]:
+    """See `Opener`."""
+    found = _resolve(root, parts, flags)
+    try:
+        above, names = _names_of(root), _names_of(found)
+        if names[: len(above)] != above:  # one of the two was moved away just now
+            raise Escape
+    except BaseException:
+        os.close(found)
+        raise
+    return found, names[len(above) :]
+
+
+def _resolve(root: int, parts: Sequence[str], flags: int) -> int:
+    path = os.fsencode("/".join(parts) or ".")
+    for _ in range(MAX_TRIES):
+        try:
+            return _openat2(root, path, flags)
+        except BlockingIOError as error:
+            again = error
+        except OSError as error:
+            if error.errno == errno.EXDEV:
+                raise Escape from error
+            raise
+    raise again
+
+
+@cache
+def _libc() -> Any:
+    import ctypes  # loaded by the first path
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    libc.syscall.argtypes = (
+        ctypes.c_long,
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    )
+    return libc
+
+
+def _openat2(folder: int, path: bytes, flags: int) -> int:
+    how = struct.pack("QQQ", flags | os.O_CLOEXEC, 0, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
+    descriptor = _libc().syscall(OPENAT2, folder, path, how, len(how))
+    if descriptor < 0:
+        import ctypes
+
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return int(descriptor)
+
+
+def _names_of(descriptor: int) -> tuple[str, ...]:
+    return Path(f"/proc/self/fd/{descriptor}").readlink().parts
+
+
+def _flags(*names: str) -> int:
+    """Those of the names that the system knows; Windows, which is refused later, lacks most."""
+    return reduce(or_, (getattr(os, name, 0) for name in names))
+
+
+FOLDER = _flags("O_DIRECTORY", "O_CLOEXEC", "O_PATH")
+"""Enough to resolve names in a folder; needs no right to list it where the system knows `O_PATH`."""
+LISTING = _flags("O_RDONLY", "O_DIRECTORY", "O_CLOEXEC")
+READING = _flags("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC")
+"""Never waits: a pipe that nobody writes to opens at once and is then refused by its type."""
+
+
+class Escape(Exception):
+    """The path leads out of the folder."""
+
+
+Opener = Callable[[int, Sequence[str], int], tuple[int, tuple[str, ...]]]
+"""Opens what lies beneath a folder, given its descriptor, names, and flags for the last of them.
+
+`..` is allowed among the names as long as it stays inside. Relative links are followed inside the folder.
+Returns a descriptor of an existing file or folder, and the names that lead to it without any link. Raises
+`Escape` for anything that leads out, else the usual `OSError`.
+"""
+
+
+def best_opener() -> Opener:
+    """The kernel's own where it has one, else the walk."""
+    return open_by_kernel if has_openat2() else open_by_walk
+
+
+MAX_LINKS = 40
+"""As many as Linux follows."""
+_PERHAPS_A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
+
+
+def open_by_walk(root: int, parts: Sequence[str], flags: int) -> tuple[int, tuple[str, ...]]:
+    """See `Opener`."""
+    trail, names, ahead, links = [os.dup(root)], list[str](), deque(parts), 0
+    try:
+        while ahead:
+            part = ahead.popleft()
+            if part == "..":
+                if not names:
+                    raise Escape
+                names.pop()
+                os.close(trail.pop())
+                continue
+            found = _open_one(trail[-1], part, FOLDER if ahead else flags)
+            if isinstance(found, list):
+                links += 1
+                if links > MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                ahead.extendleft(reversed(found))
+                continue
+            names.append(part)
+            if not ahead:
+                return found, tuple(names)
+            trail.append(found)
+        return os.open(".", flags | os.O_NOFOLLOW, dir_fd=trail[-1]), tuple(names)
+    finally:
+        for descriptor in trail:
+            os.close(descriptor)
+
+
+def _open_one(folder: int, name: str, flags: int) -> int | list[str]:
+    """A descriptor; of a link, the names that it leads to."""
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
     except OSError as error:
-        if new and error.errno == errno.ENOENT:
-            raise _no_folder(path) from error
-        reason, hint = _REASONS.get(error.errno or 0, (f"cannot be used: {error.strerror}", ""))
-        raise ToolFailure(f"{path!r} {reason}.", hint) from error
+        target = link_target(folder, name) if error.errno in _PERHAPS_A_LINK else None
+        if target is None:
+            raise
+    return inside(target)
 
 
-def _no_folder(path: str) -> ToolFailure:
-    folder = path.rstrip("/").rpartition("/")[0] or "/"
-    return ToolFailure(f"The folder {folder!r} does not exist.", "Create it first, or choose another folder.")
+def link_target(folder: int, name: str) -> str | None:
+    """Where a link points to; None when the name is no link or not there."""
+    try:
+        return os.readlink(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOENT):
+            return None
+        raise
+
+
+def inside(path: str) -> list[str]:
+    """The names of a relative path; raises `Escape` for an absolute one."""
+    if path.startswith("/"):
+        raise Escape
+    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 @dataclass(frozen=True)
@@ -135,7 +282,7 @@ class Roots:
             raise UsageError("No folder was given.", hint="Name at least one folder that may be used.")
         if os.open not in os.supports_dir_fd:
             raise UsageError("This system cannot confine file access to folders.", hint="Use Linux or macOS.")
-        self._opener = opener or best_opener()
+        self._open = opener or best_opener()
         self._allow_protected = allow_protected
         self._protect = tuple(Path(folder).resolve() for folder in protect)
         self._roots: list[Root] = []
@@ -162,18 +309,35 @@ class Roots:
         hint = "Create it again and restart the server, or name another folder in its entry."
         return Lack("folder", f"{where} was deleted.", hint)
 
-    def explained(self, path: str, *, new: bool = False) -> AbstractContextManager[None]:
-        """Inside this block, what the file system refuses about `path` is raised as `ToolFailure`.
+    @contextmanager
+    def explained(self, path: str, *, new: bool = False) -> Iterator[None]:
+        """Raise `ToolFailure` about `path` for whatever the file system refuses inside the block.
 
-        `new` is set where the file need not exist yet.
+        `new` is set where the file need not exist: what is missing is then its folder.
         """
-        return explained(path, self.allowed, new=new)
+        try:
+            yield
+        except Escape:
+            raise ToolFailure(
+                f"{path!r} is outside the allowed folders, or a link on its way leads outside.",
+                f"Allowed: {', '.join(self.allowed)}.",
+            ) from None
+        except UnicodeEncodeError:
+            raise ToolFailure(f"{path!r} contains characters that are not allowed in file names.") from None
+        except OSError as error:
+            reason, hint = _REASONS.get(error.errno or 0, (f"cannot be used: {error.strerror}", ""))
+            shown = f"{path!r} {reason}."
+            if new and error.errno == errno.ENOENT:
+                folder = path.rstrip("/").rpartition("/")[0] or "/"
+                shown = f"The folder {folder!r} does not exist."
+                hint = "Create it first, or choose another folder."
+            raise ToolFailure(shown, hint) from error
 
     @contextmanager
     def reading(self, path: str) -> Iterator[int]:
         """A descriptor of a regular file; anything else is refused without waiting for it."""
         root, parts = self._locate(path)
-        descriptor, names = self._opener.open(root.descriptor, parts, READING)
+        descriptor, names = self._open(root.descriptor, parts, READING)
         try:
             status = os.fstat(descriptor)
             mode = status.st_mode
@@ -190,7 +354,7 @@ class Roots:
     def listing(self, path: str) -> Iterator[int]:
         """A descriptor of a folder whose entries can be read."""
         root, parts = self._locate(path)
-        descriptor, names = self._opener.open(root.descriptor, parts, LISTING)
+        descriptor, names = self._open(root.descriptor, parts, LISTING)
         try:
             self._check_readable(root, names)
             yield descriptor
@@ -202,7 +366,7 @@ class Roots:
         """The place of `name` in the folder `path`; `name` is a single name."""
         check_name(name)
         root, parts = self._locate(path)
-        descriptor, above = self._opener.open(root.descriptor, parts, FOLDER)
+        descriptor, above = self._open(root.descriptor, parts, FOLDER)
         try:
             yield ConfinedEntry(descriptor, name, root, (*above, name))
         finally:
@@ -233,7 +397,10 @@ class Roots:
         if moving and self._is_immovable(place):
             raise ToolFailure(f"{place.name!r} is an allowed folder or contains one and cannot be moved.")
         part = None if self._allow_protected else protected_part(place.names)
-        named = next((folder for folder in self._protect if _meet(place.path, folder)), None)
+        named = next(
+            (folder for folder in self._protect if within(place.path, folder) or within(folder, place.path)),
+            None,
+        )
         if part is not None or named is not None:
             raise ToolFailure(
                 f"{place.name!r} is protected: {part or named} controls what other programs do.",
@@ -268,7 +435,7 @@ class Roots:
             raise ToolFailure(f"{path!r} is an allowed folder itself.", "Name something inside it.")
         if parts[-1] == "..":
             raise ToolFailure(f"{path!r} ends in '..'.", "Name the file or folder itself.")
-        descriptor, above = self._opener.open(root.descriptor, parts[:-1], FOLDER)
+        descriptor, above = self._open(root.descriptor, parts[:-1], FOLDER)
         try:
             yield ConfinedEntry(descriptor, parts[-1], root, (*above, parts[-1]))
         finally:
@@ -301,13 +468,7 @@ def _own_refusal(name: str) -> ToolFailure:
 
 def _is_mounted(root: Root, names: tuple[str, ...]) -> bool:
     """Whether a mount shows files of our own there."""
-    from toolcrib.serverkit.own_places import contains_mounts, shows_own
-
     return contains_mounts(root.real) and shows_own(root.real, names)
-
-
-def _meet(path: Path, folder: Path) -> bool:
-    return within(path, folder) or within(folder, path)
 
 
 def check_name(name: str) -> None:
