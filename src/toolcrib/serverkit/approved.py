@@ -57,3 +57,9 @@ class ShownPreviews:
 
 def _text(preview: Mapping[str, Any], details: tuple[object, ...]) -> str:
     return json.dumps([dict(preview), *details], sort_keys=True, default=str)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text for a question; the user must see that there is more than is shown."""
+    left = len(text) - most
+    return text if left <= 0 else f"{text[:most]}\n\n[… {left:,} more characters are not shown]"

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar, cast
 
 from pydantic_core import to_json, to_jsonable_python
 
 from toolcrib.serverkit.arguments import plain
 
 Result = dict[str, Any]
+T = TypeVar("T")
 
 _TELLING_KEY = {
     "text": "text",
@@ -47,6 +49,28 @@ class Audio:
 def text_result(text: str) -> Result:
     """A result of one text block."""
     return {"content": [{"type": "text", "text": text}], "isError": False}
+
+
+def with_text(text: str, value: T) -> T:
+    """A result of structured content with a text for models, which is shorter than its JSON.
+
+    It is typed as the value, so that the tool's function returns what its output schema says.
+    """
+    return cast("T", {**text_result(text), "structuredContent": value})
+
+
+def readable(function: Callable[..., Awaitable[Any]], render: Callable[[Any], str]) -> Callable[..., Any]:
+    """The same tool function, its value as structured content and `render(value)` as text.
+
+    The signature stays, so that the output schema is that of the value.
+    """
+
+    @functools.wraps(function)
+    async def rendered(**arguments: Any) -> Any:
+        value = await function(**arguments)
+        return with_text(render(value), value)
+
+    return rendered
 
 
 def failure_result(message: str, hint: str = "", reason: str = "") -> Result:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from toolcrib.accounts import AccountStore
 from toolcrib.accounts.selection import account_required
 from toolcrib.bundled.calendar.sessions import CalendarAccounts
 from toolcrib.bundled.calendar.tools import CalendarTools
 from toolcrib.bundled.calendar.zones import local_zone
-from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
@@ -47,12 +46,7 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     return describe(server, Path(__file__).with_name("descriptions.toml"))
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"calendar: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("calendar", USAGE)
     parser.add_argument("--time-zone", default="", metavar="NAME")
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)

@@ -35,7 +35,6 @@ from toolcrib.bundled.calendar.results import (
     event_result,
     event_text,
     last_moment,
-    shown,
     span_text,
     time_text,
 )
@@ -43,8 +42,9 @@ from toolcrib.bundled.calendar.rules import checked_rule, rule_words
 from toolcrib.bundled.calendar.sessions import CalendarAccounts, CalendarSession
 from toolcrib.bundled.calendar.zones import zone_named
 from toolcrib.errors import ToolcribError
-from toolcrib.serverkit.approved import ShownPreviews
+from toolcrib.serverkit.approved import ShownPreviews, shortened
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.results import with_text
 from toolcrib.serverkit.server import ToolServer
 
 MAX_TEXT = 4000
@@ -76,15 +76,9 @@ def event_preview(
         "where": event.location,
         "attendees": [str(attendee) for attendee in event.attendees],
         "recurrence": rule_words(event.rules),
-        "text": _shortened(text or event.description),
+        "text": shortened(text or event.description, MAX_TEXT),
         "notify": notify and bool(event.attendees),
     }
-
-
-def _shortened(text: str) -> str:
-    """The user must see that there is more than is shown."""
-    left = len(text) - MAX_TEXT
-    return text if left <= 0 else f"{text[:MAX_TEXT]}\n\n[… {left:,} more characters are not shown]"
 
 
 def as_event(new: NewEvent, calendar: str) -> Event:
@@ -106,22 +100,11 @@ def as_event(new: NewEvent, calendar: str) -> Event:
 def changed_event(event: Event, changes: EventChanges) -> Event:
     """An event with its changes."""
     start = event.start if changes.start is None else changes.start
-    end = changes.end if changes.end is not None else _end(event, start)
-    return replace(
-        event,
-        start=start,
-        end=end,
-        title=_or(changes.title, event.title),
-        location=_or(changes.location, event.location),
-        description=_or(changes.description, event.description),
-        attendees=event.attendees if changes.attendees is None else changes.attendees,
-        rules=event.rules if changes.rules is None else changes.rules,
-        reminders=event.reminders if changes.reminders is None else changes.reminders,
-    )
-
-
-def _or(new: str | None, old: str) -> str:
-    return old if new is None else new
+    changed: dict[str, Any] = {"start": start, "end": _end(event, start)}
+    for name in ("end", "title", "location", "description", "attendees", "rules", "reminders"):
+        if (value := getattr(changes, name)) is not None:
+            changed[name] = value
+    return replace(event, **changed)
 
 
 def _end(event: Event, start: Moment) -> Moment:
@@ -211,34 +194,19 @@ class EventChangeTools:
     ) -> ChangedEvent:
         async with self._opened(account, context) as session:
             session.check_writable()
-            new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
-            new = _completed(new, location, description, attendees, reminders)
+            times = start, end, duration, all_day, time_zone
+            new = _new_event(session, title, *times, location, description, attendees, recurrence, reminders)
             chosen = await session.calendar(calendar, for_change=True)
             self._shown.check(_creation(session, chosen.name, new, notify), new)
             event, remarks = await session.calendars.create(chosen, new, notify)
             return _changed(session, event, f"Created in {chosen.name}.", remarks)
 
     async def preview_create(
-        self,
-        title: str,
-        start: str,
-        end: str | None = None,
-        duration: int | str | None = None,
-        all_day: bool | None = None,
-        time_zone: str | None = None,
-        location: str = "",
-        description: str = "",
-        attendees: list[str] | None = None,
-        recurrence: str | None = None,
-        reminders: list[int] | None = None,
-        calendar: str | None = None,
-        notify: bool = True,
-        account: str | None = None,
+        self, calendar: str | None = None, notify: bool = True, account: str | None = None, **event: Any
     ) -> dict[str, Any] | None:
         try:
             async with self._accounts.open(account) as session:
-                new = _new_event(session, title, start, end, duration, all_day, time_zone, recurrence)
-                new = _completed(new, location, description, attendees, reminders)
+                new = _new_event(session, **event)
                 chosen = await session.calendar(calendar)
         except ToolcribError:
             return None  # the call itself says what is wrong
@@ -296,10 +264,9 @@ class EventChangeTools:
         async with self._opened(account, context) as session:
             session.check_writable()
             ref, before = await _found(session, ref, scope, start is not None or end is not None)
-            changes = _changes(
-                session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
-            )
-            changes = _extended(changes, location, description, attendees, reminders, response)
+            times = start, end, duration, all_day, time_zone
+            texts = location, description, attendees, recurrence, reminders
+            changes = _changes(session, before, scope, title, *times, *texts, response)
             if changes == EventChanges():
                 raise ToolFailure("Nothing to change is given.", "Give at least one field.")
             asked = self._shown.asked_at() is not None
@@ -312,30 +279,16 @@ class EventChangeTools:
     async def preview_update(
         self,
         id: str,  # noqa: A002
-        title: str | None = None,
-        start: str | None = None,
-        end: str | None = None,
-        duration: int | str | None = None,
-        all_day: bool | None = None,
-        time_zone: str | None = None,
-        location: str | None = None,
-        description: str | None = None,
-        attendees: list[str] | None = None,
-        recurrence: str | None = None,
-        reminders: list[int] | None = None,
-        response: InvitationAnswer | None = None,
         scope: Scope = "this",
         notify: bool = True,
         account: str | None = None,
+        **changed: Any,
     ) -> dict[str, Any] | None:
         try:
             async with self._accounts.open(account) as session:
-                moves = start is not None or end is not None
+                moves = any(changed.get(name) is not None for name in ("start", "end"))
                 ref, before = await _found(session, read_id(id), scope, moves)
-                changes = _changes(
-                    session, before, title, start, end, duration, all_day, time_zone, recurrence, scope
-                )
-                changes = _extended(changes, location, description, attendees, reminders, response)
+                changes = _changes(session, before, scope, **changed)
                 lost = await _losses(session, ref, before, changes, scope)
         except ToolcribError:
             return None
@@ -359,7 +312,7 @@ class EventChangeTools:
             remarks = await session.calendars.delete(ref, scope, notify)
         result = DeletedEvent(account=session.account.name, deleted=id, title=before.title, remarks=remarks)
         when = span_text(before, session.zone)
-        return shown("\n".join([f"Deleted: {before.title or '(no title)'}, {when}", *remarks]), result)
+        return with_text("\n".join([f"Deleted: {before.title or '(no title)'}, {when}", *remarks]), result)
 
     async def preview_delete(
         self,
@@ -427,21 +380,32 @@ def _new_event(
     session: CalendarSession,
     title: str,
     start: str,
-    end: str | None,
-    duration: int | str | None,
-    all_day: bool | None,
-    time_zone: str | None,
-    recurrence: str | None,
+    end: str | None = None,
+    duration: int | str | None = None,
+    all_day: bool | None = None,
+    time_zone: str | None = None,
+    location: str = "",
+    description: str = "",
+    attendees: list[str] | None = None,
+    recurrence: str | None = None,
+    reminders: list[int] | None = None,
 ) -> NewEvent:
     now = session.now.astimezone(zone_named(time_zone)) if time_zone else session.now
     first, last = event_times(start, end, duration, all_day, now)
     if isinstance(first, datetime) and first.tzinfo is not None and time_zone:
         first = first.astimezone(now.tzinfo)
+    checked_title, rules = _checked_title(title), _rules(recurrence, first, now) or ()
+    if len(description) > MAX_DESCRIPTION or len(location) > MAX_TITLE:
+        raise ToolFailure("The description or location is too long.", "Shorten it.")
     return NewEvent(
-        title=_checked_title(title),
+        title=checked_title,
         start=_in_named_zone(first, now),
         end=_in_named_zone(last, now),
-        rules=_rules(recurrence, first, now) or (),
+        location=location,
+        description=description,
+        attendees=read_people(attendees) or (),
+        rules=rules,
+        reminders=checked_reminders(reminders),
     )
 
 
@@ -466,35 +430,22 @@ def _checked_title(title: str) -> str:
     return title.strip()
 
 
-def _completed(
-    new: NewEvent,
-    location: str,
-    description: str,
-    attendees: list[str] | None,
-    reminders: list[int] | None,
-) -> NewEvent:
-    if len(description) > MAX_DESCRIPTION or len(location) > MAX_TITLE:
-        raise ToolFailure("The description or location is too long.", "Shorten it.")
-    return replace(
-        new,
-        location=location,
-        description=description,
-        attendees=read_people(attendees) or (),
-        reminders=checked_reminders(reminders),
-    )
-
-
 def _changes(
     session: CalendarSession,
     before: Event,
-    title: str | None,
-    start: str | None,
-    end: str | None,
-    duration: int | str | None,
-    all_day: bool | None,
-    time_zone: str | None,
-    recurrence: str | None,
     scope: Scope,
+    title: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    duration: int | str | None = None,
+    all_day: bool | None = None,
+    time_zone: str | None = None,
+    location: str | None = None,
+    description: str | None = None,
+    attendees: list[str] | None = None,
+    recurrence: str | None = None,
+    reminders: list[int] | None = None,
+    response: InvitationAnswer | None = None,
 ) -> EventChanges:
     if recurrence is not None and before.recurring and scope == "this":
         raise ToolFailure("One occurrence cannot have a recurrence.", "Use scope `all` or `following`.")
@@ -505,6 +456,11 @@ def _changes(
         start=first,
         end=last,
         rules=_rules(recurrence, begins, session.now),
+        location=location,
+        description=description,
+        attendees=read_people(attendees),
+        reminders=checked_reminders(reminders),
+        response=response,
     )
 
 
@@ -542,24 +498,6 @@ def _expected_end(before: Event, begins: Moment) -> Moment:
     return shifted(before.end, wall(begins).date() - wall(before.start).date())
 
 
-def _extended(
-    changes: EventChanges,
-    location: str | None,
-    description: str | None,
-    attendees: list[str] | None,
-    reminders: list[int] | None,
-    response: InvitationAnswer | None,
-) -> EventChanges:
-    return replace(
-        changes,
-        location=location,
-        description=description,
-        attendees=read_people(attendees),
-        reminders=checked_reminders(reminders),
-        response=response,
-    )
-
-
 def _changed(
     session: CalendarSession, event: Event, done: str, remarks: list[str], understood: str = ""
 ) -> ChangedEvent:
@@ -569,4 +507,4 @@ def _changed(
         understood=understood,
         remarks=remarks,
     )
-    return shown("\n".join([done, event_text(event, session.zone), *remarks]), result)
+    return with_text("\n".join([done, event_text(event, session.zone), *remarks]), result)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
-from typing import TypedDict, TypeVar, cast
+from typing import TypedDict, cast
 
 from toolcrib.bundled.calendar.model import CalendarInfo, Event, Moment, instant, wall
 from toolcrib.bundled.calendar.rules import rule_words
 from toolcrib.bundled.calendar.zones import zone_name
-from toolcrib.serverkit.results import text_result
 
 MAX_DESCRIPTION = 500
 """Characters of a description in a list."""
 MAX_FULL_DESCRIPTION = 8000
 MAX_ATTENDEES_SHOWN = 30
-T = TypeVar("T")
 
 
 class AttendeeResult(TypedDict):
@@ -105,11 +103,6 @@ class FreeBusyResult(TypedDict):
     busy: list[BusyResult]
     free: list[BusyTime]
     unknown: list[str]
-
-
-def shown(text: str, value: T) -> T:
-    """A result with text for the model beside its structured content."""
-    return cast("T", {**text_result(text), "structuredContent": value})
 
 
 def event_result(event: Event, *, full: bool = False) -> EventResult:

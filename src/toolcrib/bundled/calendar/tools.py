@@ -24,12 +24,12 @@ from toolcrib.bundled.calendar.results import (
     events_text,
     exact,
     in_order,
-    shown,
     time_text,
 )
 from toolcrib.bundled.calendar.sessions import CalendarAccounts, CalendarSession
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.results import with_text
 from toolcrib.serverkit.server import ToolServer
 
 MAX_RESULTS = 200
@@ -213,7 +213,9 @@ class CalendarTools:
             )
             for calendar in found
         ]
-        return shown(calendars_text(found), CalendarsResult(account=session.account.name, calendars=listed))
+        return with_text(
+            calendars_text(found), CalendarsResult(account=session.account.name, calendars=listed)
+        )
 
 
 def _searched(start: str | None, end: str | None, session: CalendarSession) -> TimeWindow:
@@ -251,7 +253,7 @@ def _page(
         pages=pages,
         remarks=remarks,
     )
-    return shown(events_text(part, session.zone, footer), result)
+    return with_text(events_text(part, session.zone, footer), result)
 
 
 def _free_busy(session: CalendarSession, window: TimeWindow, found: dict[str, BusyTimes]) -> FreeBusyResult:
@@ -273,7 +275,7 @@ def _free_busy(session: CalendarSession, window: TimeWindow, found: dict[str, Bu
         free=[_time(span) for span in free],
         unknown=unknown,
     )
-    return shown("\n".join(lines), result)
+    return with_text("\n".join(lines), result)
 
 
 def _busy_text(busy: BusyTimes, session: CalendarSession) -> str:

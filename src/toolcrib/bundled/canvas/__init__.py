@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
-from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
 
@@ -65,14 +64,9 @@ def _folder(given: str | None, home: Path | None) -> Path:
     return Path(given).expanduser() if given else find_paths(home).files / "canvas"
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"canvas: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("canvas", USAGE)
     parser.add_argument("--allow-changes", action="store_true")
     parser.add_argument("--folder")
     parser.add_argument("--time-zone", default="")
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)

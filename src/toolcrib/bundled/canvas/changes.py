@@ -21,7 +21,7 @@ from toolcrib.bundled.canvas.results import CanvasChange, change_text
 from toolcrib.bundled.canvas.school import Course, School, Schools
 from toolcrib.bundled.canvas.times import read_time
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.readable import readable
+from toolcrib.serverkit.results import readable
 from toolcrib.serverkit.server import ToolServer
 
 UPLOAD_SECONDS = 120.0

@@ -16,7 +16,7 @@ from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.confined.new_files import save_new
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.html_text import html_to_text
-from toolcrib.serverkit.readable import readable
+from toolcrib.serverkit.results import readable
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.visible_text import visible
 

@@ -10,7 +10,7 @@ from toolcrib.bundled.canvas import reading, results
 from toolcrib.bundled.canvas.school import Course, School, Schools, in_groups, page
 from toolcrib.bundled.canvas.times import read_time
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.readable import readable
+from toolcrib.serverkit.results import readable
 from toolcrib.serverkit.server import ToolServer
 
 READING: dict[str, Any] = {

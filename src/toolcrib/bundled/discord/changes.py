@@ -17,7 +17,7 @@ from toolcrib.bundled.discord.results import ChangedMessage, SentMessage, change
 from toolcrib.bundled.discord.sending import LONGEST, Mentions, compose, find_mentions, split_text
 from toolcrib.serverkit.approved import ShownPreviews
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.readable import readable
+from toolcrib.serverkit.results import readable
 from toolcrib.serverkit.server import ToolServer
 
 CHANGING: dict[str, Any] = {"open_world": True, "reach": "anybody"}

@@ -14,7 +14,7 @@ from toolcrib.bundled.discord.markup import snowflake
 from toolcrib.bundled.discord.messages import DiscordMessage, fitting
 from toolcrib.bundled.discord.search import Search, SearchOutcome, search
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.readable import readable
+from toolcrib.serverkit.results import readable
 from toolcrib.serverkit.server import ToolServer
 
 MAX_LIMIT = 100

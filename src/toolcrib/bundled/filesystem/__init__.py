@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Sequence
-from typing import NoReturn
 
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
@@ -43,17 +43,12 @@ def create(arguments: Sequence[str]) -> ToolServer:
     return server
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"filesystem: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("filesystem", USAGE)
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--allow-protected", action="store_true")
     parser.add_argument("--protect", action="append", default=[], metavar="FOLDER")
-    options = parser.parse_args(list(arguments))
+    options = parser.parse_args(arguments)
     if not options.folders:
         raise UsageError(
             "filesystem needs at least one folder that it may use.", hint=USAGE.strip().splitlines()[0]

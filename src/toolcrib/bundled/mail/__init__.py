@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
 
@@ -72,17 +72,12 @@ def _folder(given: str | None, home: Path | None) -> Path:
     return folder
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"mail: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("mail", USAGE)
     parser.add_argument("--account", action="append", default=[], metavar="NAME")
     parser.add_argument("--folder")
     parser.add_argument("--max-attachment", type=_megabytes, default=50, metavar="MB")
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)
 
 
 def _megabytes(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 from toolcrib.bundled.mail.attachments import MEGABYTE, ListedFile, listed, take
@@ -11,9 +12,8 @@ from toolcrib.bundled.mail.mailbox import Mailbox, OpenMessage, Sent
 from toolcrib.bundled.mail.mailboxes import Chosen, Mailboxes
 from toolcrib.bundled.mail.outgoing import Outgoing
 from toolcrib.bundled.mail.reading import text_of
-from toolcrib.bundled.mail.results import ChangedLabels, SentEmail, TrashedEmail, shown
+from toolcrib.bundled.mail.results import ChangedLabels, SentEmail, TrashedEmail
 from toolcrib.bundled.mail.writing import (
-    AttachedFile,
     Letter,
     compose,
     file_name,
@@ -21,9 +21,10 @@ from toolcrib.bundled.mail.writing import (
     read_recipients,
     reply,
 )
-from toolcrib.serverkit.approved import ShownPreviews
+from toolcrib.serverkit.approved import ShownPreviews, shortened
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.results import with_text
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
 
@@ -47,15 +48,9 @@ def letter_preview(
         "cc": [str(person) for person in letter.cc],
         "bcc": [str(person) for person in letter.bcc],
         "subject": letter.subject,
-        "text": _shortened(letter.body),
+        "text": shortened(letter.body, MAX_TEXT),
         "attachments": [{"name": file_name(file.name), "size": file.size} for file in files],
     }
-
-
-def _shortened(text: str) -> str:
-    """The user must see that there is more than is shown."""
-    left = len(text) - MAX_TEXT
-    return text if left <= 0 else f"{text[:MAX_TEXT]}\n\n[… {left:,} more characters are not shown]"
 
 
 def message_preview(action: str, account: str, message: OpenMessage, text: str) -> dict[str, Any]:
@@ -122,26 +117,18 @@ class ChangingTools:
         attachments: list[str] | None = None,
         account: AccountName = None,
     ) -> SentEmail:
-        letter = _letter(to, subject, body, cc, bcc, required=True)
+        letter = _letter(body, to, subject, cc, bcc, required=True)
         chosen = await self._mailboxes.choose(account, change=True, context=context)
-        files = await self._files(attachments)
-        message = await self._compose("send", chosen, letter, files)
+        message = await self._compose("send", chosen, letter, attachments)
         return _sent("Sent", chosen, letter, await chosen.mailbox.send(message, None))
 
     async def preview_send(
-        self,
-        to: Recipients,
-        subject: str,
-        body: str,
-        cc: Recipients | None = None,
-        bcc: Recipients | None = None,
-        attachments: list[str] | None = None,
-        account: str | None = None,
+        self, account: str | None = None, attachments: list[str] | None = None, **letter: Any
     ) -> dict[str, Any]:
         """The message as it will be sent."""
-        letter = _letter(to, subject, body, cc, bcc, required=True)
+        written = _letter(**letter, required=True)
         chosen = await self._mailboxes.choose(account, change=True)
-        return await self._preview("send", chosen, letter, attachments)
+        return await self._preview("send", chosen, written, attachments)
 
     async def reply_to_email(
         self,
@@ -154,23 +141,16 @@ class ChangingTools:
         account: AccountName = None,
     ) -> SentEmail:
         chosen = await self._mailboxes.choose(account, change=True, context=context)
-        answer = await _answer(chosen.mailbox, id, body, reply_all=reply_all, quote=quote)
-        files = await self._files(attachments)
-        message = await self._compose("reply", chosen, answer.letter, files)
+        answer = await _answer(chosen.mailbox, id, body, reply_all, quote)
+        message = await self._compose("reply", chosen, answer.letter, attachments)
         return _sent("Sent", chosen, answer.letter, await chosen.mailbox.send(message, answer.original))
 
     async def preview_reply(
-        self,
-        id: str,  # noqa: A002
-        body: str,
-        reply_all: bool = False,
-        quote: bool = False,
-        attachments: list[str] | None = None,
-        account: str | None = None,
+        self, account: str | None = None, attachments: list[str] | None = None, **reply: Any
     ) -> dict[str, Any]:
         """Reads the original, so that the real recipients are shown."""
         chosen = await self._mailboxes.choose(account, change=True)
-        answer = await _answer(chosen.mailbox, id, body, reply_all=reply_all, quote=quote)
+        answer = await _answer(chosen.mailbox, **reply)
         return await self._preview("reply", chosen, answer.letter, attachments)
 
     async def create_draft(
@@ -186,27 +166,18 @@ class ChangingTools:
         account: AccountName = None,
     ) -> SentEmail:
         chosen = await self._mailboxes.choose(account, change=True, context=context)
-        answer = await _draft(chosen.mailbox, body, to, subject, cc, bcc, reply_to_id)
-        files = await self._files(attachments)
-        message = await self._compose("draft", chosen, answer.letter, files)
+        answer = await _draft(chosen.mailbox, body, reply_to_id, to=to, subject=subject, cc=cc, bcc=bcc)
+        message = await self._compose("draft", chosen, answer.letter, attachments)
         return _sent(
             "Draft saved", chosen, answer.letter, await chosen.mailbox.save_draft(message, answer.original)
         )
 
     async def preview_draft(
-        self,
-        body: str,
-        to: Recipients | None = None,
-        subject: str = "",
-        cc: Recipients | None = None,
-        bcc: Recipients | None = None,
-        attachments: list[str] | None = None,
-        reply_to_id: str | None = None,
-        account: str | None = None,
+        self, account: str | None = None, attachments: list[str] | None = None, **draft: Any
     ) -> dict[str, Any]:
         """The draft as it will be stored."""
         chosen = await self._mailboxes.choose(account, change=True)
-        answer = await _draft(chosen.mailbox, body, to, subject, cc, bcc, reply_to_id)
+        answer = await _draft(chosen.mailbox, **draft)
         return await self._preview("draft", chosen, answer.letter, attachments)
 
     async def trash_email(
@@ -220,7 +191,7 @@ class ChangingTools:
         changed = await chosen.mailbox.trash(message.id)
         subject = message.headers.text("subject")
         result: TrashedEmail = {"account": chosen.account.name, "id": changed.id, "subject": subject}
-        return shown(f"Moved {subject!r} to the trash. Its id is now {changed.id}", result)
+        return with_text(f"Moved {subject!r} to the trash. Its id is now {changed.id}", result)
 
     async def preview_trash(self, id: str, account: str | None = None) -> dict[str, Any]:  # noqa: A002
         """The message that will be moved."""
@@ -252,7 +223,7 @@ class ChangingTools:
         lines = [
             f"{message.id}: {message.error or ', '.join(message.labels) or 'changed'}" for message in changed
         ]
-        return shown("\n".join(lines), result)
+        return with_text("\n".join(lines), result)
 
     async def preview_modify(
         self,
@@ -270,9 +241,6 @@ class ChangingTools:
         more = f" (and {len(wanted) - 1} more messages)" if len(wanted) > 1 else ""
         return message_preview("modify", chosen.account.name, message, f"Labels: {'; '.join(changes)}{more}")
 
-    async def _files(self, paths: Sequence[str] | None) -> list[AttachedFile]:
-        return await in_thread(take, self._folder, paths or (), self._max_attachment)
-
     async def _preview(
         self, action: str, chosen: Chosen, letter: Letter, attachments: Sequence[str] | None
     ) -> dict[str, Any]:
@@ -282,9 +250,10 @@ class ChangingTools:
         return shown
 
     async def _compose(
-        self, action: str, chosen: Chosen, letter: Letter, files: Sequence[AttachedFile]
+        self, action: str, chosen: Chosen, letter: Letter, attachments: Sequence[str] | None
     ) -> Outgoing:
         """The message, if it is the one that the user was asked about."""
+        files = await in_thread(take, self._folder, attachments or (), self._max_attachment)
         attached = [ListedFile(file.name, len(file.data), file.changed) for file in files]
         preview = letter_preview(action, chosen.account.name, chosen.mailbox.sender, letter, attached)
         self._shown.check(preview, letter, [file.changed for file in files])
@@ -292,11 +261,11 @@ class ChangingTools:
 
 
 def _letter(
-    to: Recipients | None,
-    subject: str,
     body: str,
-    cc: Recipients | None,
-    bcc: Recipients | None,
+    to: Recipients | None = None,
+    subject: str = "",
+    cc: Recipients | None = None,
+    bcc: Recipients | None = None,
     *,
     required: bool = False,
 ) -> Letter:
@@ -306,8 +275,14 @@ def _letter(
     return Letter(to=people[0], cc=people[1], bcc=people[2], subject=subject, body=body)
 
 
-async def _answer(mailbox: Mailbox, message_id: str, body: str, *, reply_all: bool, quote: bool) -> Answer:
-    original = await mailbox.open(message_id)
+async def _answer(
+    mailbox: Mailbox,
+    id: str,  # noqa: A002
+    body: str,
+    reply_all: bool = False,
+    quote: bool = False,
+) -> Answer:
+    original = await mailbox.open(id)
     if quote:
         text = await text_of(mailbox, original)
         body = f"{body.rstrip()}\n\n{quoted_text(original.headers, text)}\n"
@@ -320,29 +295,19 @@ async def _answer(mailbox: Mailbox, message_id: str, body: str, *, reply_all: bo
     return Answer(letter, original)
 
 
-async def _draft(
-    mailbox: Mailbox,
-    body: str,
-    to: Recipients | None,
-    subject: str,
-    cc: Recipients | None,
-    bcc: Recipients | None,
-    reply_to_id: str | None,
-) -> Answer:
+async def _draft(mailbox: Mailbox, body: str, reply_to_id: str | None = None, **given: Any) -> Answer:
     """A new message, or a reply in which the given recipients and subject replace those of the thread."""
-    given = _letter(to, subject, body, cc, bcc)
+    own = _letter(body, **given)
     if reply_to_id is None:
-        return Answer(given)
+        return Answer(own)
     original = await mailbox.open(reply_to_id)
     thread = reply(original.headers, mailbox.address, body, reply_all=False)
-    letter = Letter(
-        to=given.to or thread.to,
-        cc=given.cc or thread.cc,
-        bcc=given.bcc,
-        subject=given.subject or thread.subject,
-        body=body,
-        in_reply_to=thread.in_reply_to,
-        references=thread.references,
+    letter = replace(
+        thread,
+        to=own.to or thread.to,
+        cc=own.cc or thread.cc,
+        bcc=own.bcc,
+        subject=own.subject or thread.subject,
     )
     return Answer(letter, original)
 
@@ -361,7 +326,7 @@ def _sent(what: str, chosen: Chosen, letter: Letter, sent: Sent) -> SentEmail:
     }
     people = ", ".join([*result["to"], *result["cc"], *result["bcc"]])
     lines = [f"{what}: {letter.subject!r} to {people or 'no one yet'}.", *sent.remarks]
-    return shown("\n".join([*lines, *([f"id: {sent.id}"] if sent.id else [])]), result)
+    return with_text("\n".join([*lines, *([f"id: {sent.id}"] if sent.id else [])]), result)
 
 
 def _texts(people: Sequence[Mailto]) -> list[str]:

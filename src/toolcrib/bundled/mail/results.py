@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict, TypeVar, cast
+from typing import TypedDict
 
 from toolcrib.bundled.mail.mailbox import FoundPage, MessageSummary, OpenMessage
 from toolcrib.bundled.mail.structure import MessagePart
-
-R = TypeVar("R")
+from toolcrib.serverkit.results import with_text
 
 
 class EmailSummary(TypedDict):
@@ -105,12 +104,6 @@ class ChangedLabels(TypedDict):
     messages: list[ChangedEmail]
 
 
-def shown(text: str, structured: R) -> R:
-    """A raw MCP result with compact text for the model; typed as its structure, which makes the schema."""
-    content = [{"type": "text", "text": text}]
-    return cast("R", {"content": content, "structuredContent": structured, "isError": False})
-
-
 def summarized(message: MessageSummary) -> EmailSummary:
     headers = message.headers
     return {
@@ -140,7 +133,7 @@ def search_result(account: str, query: str, found: FoundPage) -> EmailSearch:
     lines = [_line(message) for message in messages] or [f"No message matches {query!r}."]
     if found.next_page:
         lines.append(f"More: call again with page={found.next_page!r}.")
-    return shown("\n\n".join([*lines, *found.remarks]), result)
+    return with_text("\n\n".join([*lines, *found.remarks]), result)
 
 
 def entry(message: MessageSummary) -> ThreadEntry:
@@ -176,7 +169,7 @@ def content_result(content: EmailContent) -> EmailContent:
     if len(content["thread"]) > 1:
         lines = [f"- {message['date']} {message['sender']}: {message['id']}" for message in content["thread"]]
         parts.append("Thread:\n" + "\n".join(lines))
-    return shown("\n\n".join([*parts, *content["remarks"]]), content)
+    return with_text("\n\n".join([*parts, *content["remarks"]]), content)
 
 
 _PEOPLE = (("To", "to"), ("Cc", "cc"), ("Bcc", "bcc"), ("Reply-To", "reply_to"))

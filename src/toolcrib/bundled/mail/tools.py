@@ -19,12 +19,12 @@ from toolcrib.bundled.mail.results import (
     entry,
     opened,
     search_result,
-    shown,
 )
 from toolcrib.bundled.mail.structure import MessagePart, contents
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.context import ToolContext, ToolFailure
+from toolcrib.serverkit.results import with_text
 from toolcrib.serverkit.server import ToolServer
 
 MAX_RESULTS = 50
@@ -96,7 +96,7 @@ class ReadingTools:
         chosen = await self._mailboxes.choose(account, context=context)
         count = await chosen.mailbox.unread(label)
         result: UnreadCount = {"account": chosen.account.name, "label": label, "unread": count}
-        return shown(f"{count} unread in {label}.", result)
+        return with_text(f"{count} unread in {label}.", result)
 
     async def _attachments(
         self,

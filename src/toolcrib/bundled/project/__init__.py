@@ -10,12 +10,12 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from toolcrib.bundled.project.tools import ProjectTools
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
@@ -51,14 +51,9 @@ def serve_in(workplace: Workplace) -> ToolServer:
     return server
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"project: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("project", USAGE)
     parser.add_argument("folder", nargs="?", default=".")
     parser.add_argument("--sandbox", choices=("auto", "bubblewrap", "landlock", "none"), default="auto")
     parser.add_argument("--no-network", action="store_true")
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from toolcrib.bundled.terminal.processes import live_keepers
 from toolcrib.bundled.terminal.sandbox import HIDDEN, Sandbox, Scratch
@@ -18,6 +17,7 @@ from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.version import __version__
@@ -83,13 +83,8 @@ def _end(sessions: CommandSessions, scratch: Scratch) -> None:
     scratch.close()
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"terminal: {message}.", hint=USAGE.strip().splitlines()[0])
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("terminal", USAGE)
     parser.add_argument("folder", nargs="?", default=".")
     parser.add_argument("--sandbox", choices=("auto", "bubblewrap", "landlock", "none"), default="auto")
     parser.add_argument("--write", action="append", default=[], metavar="FOLDER")
@@ -97,4 +92,4 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-network", action="store_true")
     parser.add_argument("--unix-sockets", action="store_true")
     parser.add_argument("--env", action="append", default=[], metavar="NAME")
-    return parser.parse_args(list(arguments))
+    return parser.parse_args(arguments)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NoReturn
+from typing import Literal
 
 from toolcrib import plugins
 from toolcrib.errors import NetworkRefused, UsageError
+from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.network import NetworkPolicy, endpoint_of
 from toolcrib.suggestions import did_you_mean
 
@@ -65,17 +65,12 @@ class WebSettings:
         return NetworkPolicy(allow_private=frozenset((endpoint_of(url),)))
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"websearch: {message}.", hint=_HINT)
-
-
 _HINT = "Run python -m toolcrib.bundled.websearch --help for all arguments."
 
 
 def read_settings(arguments: Sequence[str]) -> WebSettings:
     """Read the arguments; raises `UsageError`."""
-    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser = ServerArguments("websearch", _HINT)
     parser.add_argument("--searxng", default="")
     parser.add_argument("--engines", default="")
     parser.add_argument("--allow-private", action="append", default=[])
@@ -87,7 +82,7 @@ def read_settings(arguments: Sequence[str]) -> WebSettings:
     parser.add_argument("--tavily-key-env", default="TAVILY_API_KEY")
     parser.add_argument("--brave-url", default=WebSettings.brave_url)
     parser.add_argument("--tavily-url", default=WebSettings.tavily_url)
-    given = parser.parse_args(list(arguments))
+    given = parser.parse_args(arguments)
     if not _SMALLEST <= given.max_bytes <= _LARGEST:
         raise UsageError(f"--max-bytes must be from {_SMALLEST} to {_LARGEST}.", hint=_HINT)
     settings = WebSettings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, TypedDict, cast
 
@@ -13,6 +14,7 @@ from toolcrib.bundled.websearch.search import Searcher, SearchHits, read_site
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.extras import ensure
+from toolcrib.serverkit.results import with_text
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.visible_text import visible
 
@@ -124,7 +126,7 @@ class WebTools:
         await ensure("web", context)
         found = await self._searcher.search(SearchQuery(text, limit, read_site(site), period, after))
         self._seen.add(hit.url for hit in found.hits)
-        return cast(SearchResults, _with_text(_search_text(text, found), _search_data(text, found)))
+        return with_text(_search_text(text, found), _search_data(text, found))
 
     async def read_website(
         self,
@@ -140,7 +142,7 @@ class WebTools:
                 f"There is no part {part}: the page has {len(page.parts)}.", "Start with part=1."
             )
         links = _links_of(page, part)
-        return cast(WebPage, _with_text(_page_text(page, part, links), _page_data(page, part, links)))
+        return with_text(_page_text(page, part, links), _page_data(page, part, links))
 
 
 def _address(url: str) -> str:
@@ -152,21 +154,9 @@ def _address(url: str) -> str:
     return f"https:{given}" if given.startswith("//") else f"https://{given}"
 
 
-def _with_text(text: str, data: dict[str, Any]) -> dict[str, Any]:
-    """A result whose text is compact, and whose structured content has the fields of the output schema."""
-    return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
-
-
-def _search_data(query: str, found: SearchHits) -> dict[str, Any]:
+def _search_data(query: str, found: SearchHits) -> SearchResults:
     results = [
-        {
-            "number": number,
-            "title": hit.title,
-            "url": hit.url,
-            "snippet": hit.snippet,
-            "published": hit.published,
-        }
-        for number, hit in enumerate(found.hits, 1)
+        cast("WebSearchResult", {"number": number, **asdict(hit)}) for number, hit in enumerate(found.hits, 1)
     ]
     return {"query": query, "engine": found.engine, "results": results, "not_answered": list(found.skipped)}
 
@@ -192,7 +182,7 @@ def _links_of(page: LoadedPage, part: int) -> list[NumberedLink]:
     return [link for link in page.extract.links if link.number in used]
 
 
-def _page_data(page: LoadedPage, part: int, links: list[NumberedLink]) -> dict[str, Any]:
+def _page_data(page: LoadedPage, part: int, links: list[NumberedLink]) -> WebPage:
     extract = page.extract
     return {
         "url": page.url,
@@ -203,7 +193,7 @@ def _page_data(page: LoadedPage, part: int, links: list[NumberedLink]) -> dict[s
         "part": part,
         "parts": len(page.parts),
         "text": page.parts[part - 1],
-        "links": [{"number": link.number, "text": link.text, "url": link.url} for link in links],
+        "links": [cast("PageLink", asdict(link)) for link in links],
         "note": _note(page, part),
     }
 
