@@ -11,9 +11,9 @@ import html
 import json
 import mimetypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from toolcrib.accounts.rest import RestClient
 from toolcrib.bundled.canvas.file_tools import allowed
@@ -28,6 +28,7 @@ UPLOAD_SECONDS = 120.0
 
 CHANGING: dict[str, Any] = {"destructive": False, "open_world": True, "reach": "anybody"}
 MAX_FILE = 50 * 1024 * 1024
+T = TypeVar("T")
 
 
 async def upload(api: RestClient, path: str, name: str, content: bytes) -> str:
@@ -107,7 +108,7 @@ class SubmissionTools:
             elif url:
                 submission["url"] = url
             else:
-                contents = await asyncio.to_thread(self._read, files or ())
+                contents = await asyncio.to_thread(self._read, files or (), _content)
                 target = f"/courses/{place.id}/assignments/{raw['id']}/submissions/self/files"
                 submission["file_ids"] = [await upload(school.api, target, *file) for file in contents]
             body: dict[str, Any] = {"submission": submission}
@@ -143,7 +144,7 @@ class SubmissionTools:
         kind = _kind(text, url, files)
         async with self._schools.open(account, changing=True) as school:
             place, raw = await _open_assignment(school, course, assignment, kind)
-            sizes = await asyncio.to_thread(self._sizes, files or ())
+            sizes = await asyncio.to_thread(self._read, files or (), _size)
             shown = [text or url or "", *(f"[File: {name}, {size} bytes]" for name, size in sizes)]
             note = f"\n\nComment: {comment}" if comment else ""
             return _preview(school, place, raw, "\n".join(filter(None, shown)) + note)
@@ -155,21 +156,18 @@ class SubmissionTools:
             place = await school.course(course)
             return _preview(school, place, await school.assignment(place, assignment), text)
 
-    def _read(self, paths: Sequence[str]) -> list[tuple[str, bytes]]:
-        found: list[tuple[str, bytes]] = []
+    def _read(self, paths: Sequence[str], read: Callable[[str, int], T]) -> list[tuple[str, T]]:
+        """The name of each file, and what `read` makes of its path and descriptor."""
+        found: list[tuple[str, T]] = []
         with allowed(self._folder) as roots:
             for path in paths:
                 with roots.explained(path), roots.reading(path) as file:
-                    found.append((Path(path).name, _content(path, file)))
+                    found.append((Path(path).name, read(path, file)))
         return found
 
-    def _sizes(self, paths: Sequence[str]) -> list[tuple[str, int]]:
-        found: list[tuple[str, int]] = []
-        with allowed(self._folder) as roots:
-            for path in paths:
-                with roots.explained(path), roots.reading(path) as file:
-                    found.append((Path(path).name, os.fstat(file).st_size))
-        return found
+
+def _size(path: str, file: int) -> int:
+    return os.fstat(file).st_size
 
 
 def _content(path: str, file: int) -> bytes:
