@@ -10,8 +10,7 @@ import pytest
 from tests.bundled.calendar.conftest import Diary
 from toolcrib.bundled.calendar.inputs import read_duration
 from toolcrib.bundled.calendar.quick_add import read_moment, understand
-from toolcrib.bundled.calendar.repetition import read_repetition
-from toolcrib.bundled.calendar.rules import rule_words
+from toolcrib.bundled.calendar.rules import read_repetition, rule_words
 from toolcrib.serverkit.context import ToolFailure
 
 NOW = datetime(2026, 11, 16, 18, 40, tzinfo=ZoneInfo("Europe/Berlin"))

@@ -12,7 +12,7 @@ from benchmarks.pages.page import SavedPage
 from benchmarks.pages.scoring import score
 from toolcrib.bundled.websearch.extraction import worker
 from toolcrib.bundled.websearch.extraction.document import Extract, WebDocument
-from toolcrib.bundled.websearch.reading.reader import split
+from toolcrib.bundled.websearch.reading import split
 
 PROSE = "The old bridge was closed on Monday after an inspection found cracks in two of its piers."
 PAGES = {kind: list(pages)[:3] for kind, pages in groupby(generated(), lambda page: page.kind)}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.bundled.websearch import search_engines as imitations
 from tests.bundled.websearch.website import Answer, Asked, Website
-from toolcrib.bundled.websearch.reading import browser
+from toolcrib.bundled.websearch import reading
 
 PROSE = "The old bridge was closed on Monday after an inspection found cracks in two of its piers. "
 ROBOTS = "User-agent: *\nDisallow: /private/\nAllow: /private/open$\nDisallow: /*.cgi\n"
@@ -18,7 +18,7 @@ NEEDS_CHROMIUM = pytest.mark.usefixtures("_chromium")
 
 @pytest.fixture
 def _chromium() -> None:
-    assert browser.is_available(), "This test needs Playwright and Chromium: run `make needs`."
+    assert reading.has_browser(), "This test needs Playwright and Chromium: run `make needs`."
 
 
 def page(title: str, *links: str) -> str:
@@ -126,7 +126,7 @@ def put_app(website: Website) -> str:
 async def test_a_page_made_by_scripts_is_recognised(
     web: Any, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(browser, "is_available", lambda: False)
+    monkeypatch.setattr(reading, "has_browser", lambda: False)
     found = await web.read(put_app(website))
     assert "It needs a browser" in found["note"]
     assert found["title"] == "App"
@@ -155,7 +155,7 @@ async def test_a_page_made_by_scripts_is_rendered_and_reaches_nothing_but_the_we
 async def test_a_page_without_text_and_with_any_script_is_recognised(
     web: Any, website: Website, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
-    monkeypatch.setattr(browser, "is_available", lambda: False)
+    monkeypatch.setattr(reading, "has_browser", lambda: False)
     found = await web.read(website.put("/drawn", f"<html><body>{body}</body></html>"))
     assert "It needs a browser" in found["note"]
 

@@ -11,11 +11,11 @@ import asyncio
 import logging
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 from xml.etree.ElementTree import Element
 
@@ -26,6 +26,7 @@ from toolcrib.accounts.dav import DavConnection, DavFailed, open_dav
 from toolcrib.accounts.dav_discovery import DavHome, find_home, list_calendars
 from toolcrib.accounts.dav_xml import CALDAV, DAV, DavItem, body, element
 from toolcrib.bundled.calendar.ics import (
+    UNREADABLE,
     address_of,
     as_data,
     attendees_of,
@@ -49,7 +50,11 @@ from toolcrib.bundled.calendar.model import (
     NewEvent,
     Scope,
     TimeWindow,
+    check_organizer,
+    conflict,
     matches,
+    not_found,
+    not_invited,
 )
 from toolcrib.bundled.calendar.occurrences import Expansion, Occurrence, repeats
 from toolcrib.bundled.calendar.series import StoredSeries
@@ -63,6 +68,7 @@ _MARGIN = timedelta(hours=15)
 MAX_SECONDS = 45.0
 """For the objects of one calendar."""
 logger = logging.getLogger(__name__)
+R = TypeVar("R")
 
 HOME_LIFETIME = 600.0
 """Seconds for which a discovered home is used again."""
@@ -196,7 +202,7 @@ def _read_object(
             )
             for occurrence in found
         )
-    except Exception:
+    except UNREADABLE:
         logger.info("an object of a calendar cannot be read", exc_info=True)
         listing.remarks.append(f"An event of {calendar.name} cannot be read ({name}).")
         return
@@ -338,17 +344,26 @@ class DavCalendars:
         self, ref: EventRef, changes: EventChanges, scope: Scope, notify: bool
     ) -> tuple[Event, list[str]]:
         calendar = await self._calendar(ref)
+        series, now = await self._on_newest(
+            calendar, ref, lambda stored: self._change(calendar, stored, ref, changes, scope, notify)
+        )
+        shown = self._shown(series, now)
+        invited = bool(shown.attendees) and shown.mine
+        return shown, [*await self._invitation_remarks(calendar, invited, notify), *series.lost]
+
+    async def _on_newest(
+        self, calendar: CalendarInfo, ref: EventRef, change: Callable[[StoredObject], Awaitable[R]]
+    ) -> R:
+        """Make a change, once more if someone else changed the object in between."""
         for attempt in range(1, ATTEMPTS + 1):
             stored = self._read.pop(ref.series, None) or await self._stored(calendar, ref)
             try:
-                now = await self._change(calendar, stored, ref, changes, scope, notify)
+                return await change(stored)
             except DavFailed as error:
-                if error.status != 412 or attempt == ATTEMPTS:
-                    raise _explained(error) from error
-                continue
-            shown = self._shown(*now)
-            invited = bool(shown.attendees) and shown.mine
-            return shown, [*await self._invitation_remarks(calendar, invited, notify), *now[0].lost]
+                if error.status != 412:
+                    raise ToolFailure(error.message, error.hint) from error
+                if attempt == ATTEMPTS:
+                    raise conflict() from error
         raise AssertionError("unreachable")
 
     async def _change(
@@ -410,28 +425,23 @@ class DavCalendars:
 
     async def delete(self, ref: EventRef, scope: Scope, notify: bool) -> list[str]:
         calendar = await self._calendar(ref)
-        for attempt in range(1, ATTEMPTS + 1):
-            stored = self._read.pop(ref.series, None) or await self._stored(calendar, ref)
-            try:
-                return await self._remove(calendar, stored, ref, scope, notify)
-            except DavFailed as error:
-                if error.status != 412 or attempt == ATTEMPTS:
-                    raise _explained(error) from error
-        raise AssertionError("unreachable")
+        return await self._on_newest(
+            calendar, ref, lambda stored: self._remove(calendar, stored, ref, scope, notify)
+        )
 
     async def _remove(
         self, calendar: CalendarInfo, stored: StoredObject, ref: EventRef, scope: Scope, notify: bool
     ) -> list[str]:
         series = self._series(stored)
         before = self._shown(series, ref)
+        whole = False
         if scope == "this" and ref.occurrence:
             series.remove_one(ref.occurrence)
         elif scope == "following" and ref.occurrence and not series.starts_at(ref.occurrence):
             series.remove_following(ref.occurrence)
         else:
-            await self._delete(stored, notify)
-            return await self._invitation_remarks(calendar, bool(before.attendees), notify)
-        if series.is_empty:
+            whole = True
+        if whole or series.is_empty:
             await self._delete(stored, notify)
         else:
             await self._put(stored, series)
@@ -457,7 +467,7 @@ class DavCalendars:
         found = [StoredObject.read(item) for item in await self._by_uid(calendar, ref.uid)]
         match = next((stored for stored in found if stored is not None and stored.has_uid(ref.uid)), named)
         if match is None:
-            raise _gone()
+            raise not_found()
         return match
 
     async def _by_name(self, calendar: CalendarInfo, uid: str) -> StoredObject | None:
@@ -497,18 +507,10 @@ class DavCalendars:
         return self.addresses[0] if self.addresses else ""
 
     def _check_organizer(self, series: StoredSeries, changes: EventChanges) -> None:
-        event = self._shown_component(series)
-        if event.mine or changes.only_own:
-            return
-        raise ToolFailure(
-            f"Only its organizer ({event.organizer}) can change this event.",
-            "Answer it with `response`, or ask the organizer.",
-        )
-
-    def _shown_component(self, series: StoredSeries) -> Event:
         component = series.master or series.calendar.walk("VEVENT")[0]
         now = datetime.now(UTC)
-        return event_of(EventRef("-", "-"), Occurrence(component, now, now, ""), component, self.addresses)
+        occurrence = Occurrence(component, now, now, "")
+        check_organizer(event_of(EventRef("-", "-"), occurrence, component, self.addresses), changes)
 
     def _respond(self, series: StoredSeries, ref: EventRef, scope: Scope, changes: EventChanges) -> None:
         if scope == "this" and ref.occurrence:
@@ -517,7 +519,7 @@ class DavCalendars:
             events = list(series.calendar.walk("VEVENT"))
         answered = [set_response(event, self.addresses, str(changes.response)) for event in events]
         if not any(answered):
-            raise ToolFailure("The user is not invited to this event.", "Leave out `response`.")
+            raise not_invited()
 
     def _shown(self, series: StoredSeries, ref: EventRef) -> Event:
         """The event or occurrence that an id means; for a whole series its first occurrence."""
@@ -562,13 +564,3 @@ class DavCalendars:
         if notify:
             return ["The server notifies the attendees."]
         return ["The server was asked not to notify the attendees; it may notify those already invited."]
-
-
-def _gone() -> ToolFailure:
-    return ToolFailure("This event is not in the calendar.", "It may have been deleted: look again.")
-
-
-def _explained(error: DavFailed) -> ToolFailure:
-    if error.status == 412:
-        return ToolFailure("Someone else changed this event.", "Read it again, then repeat the change.")
-    return ToolFailure(error.message, error.hint)

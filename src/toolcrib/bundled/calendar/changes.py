@@ -28,7 +28,6 @@ from toolcrib.bundled.calendar.model import (
     wall,
 )
 from toolcrib.bundled.calendar.quick_add import understand
-from toolcrib.bundled.calendar.repetition import read_repetition
 from toolcrib.bundled.calendar.results import (
     ChangedEvent,
     DeletedEvent,
@@ -38,7 +37,7 @@ from toolcrib.bundled.calendar.results import (
     span_text,
     time_text,
 )
-from toolcrib.bundled.calendar.rules import checked_rule, rule_words
+from toolcrib.bundled.calendar.rules import checked_rule, read_repetition, rule_words
 from toolcrib.bundled.calendar.sessions import CalendarAccounts, CalendarSession
 from toolcrib.bundled.calendar.zones import zone_named
 from toolcrib.errors import ToolcribError

@@ -20,7 +20,6 @@ from toolcrib.bundled.calendar.google_events import (
     changed_fields,
     exceptions_of,
     new_body,
-    on_clock,
     original,
     plan_all,
     plan_following,
@@ -42,7 +41,11 @@ from toolcrib.bundled.calendar.model import (
     NewEvent,
     Scope,
     TimeWindow,
-    same_length,
+    check_organizer,
+    conflict,
+    not_found,
+    not_invited,
+    on_clock,
 )
 from toolcrib.bundled.calendar.results import day_text
 from toolcrib.bundled.calendar.rules import checked_rule
@@ -144,7 +147,7 @@ class GoogleCalendars:
                 raw, remarks = await self._change(ref, changes, scope, notify)
             except _Changed:
                 if attempt == ATTEMPTS:
-                    raise _conflict() from None
+                    raise conflict() from None
                 continue
             if scope == "this" and ref.is_occurrence:
                 event = await self.event(ref)
@@ -196,7 +199,8 @@ class GoogleCalendars:
         self._check_organizer(raw, changes)
         body = changed_fields(raw, changes)
         if changes.moves:
-            body.update(_moved(changes, *times(raw)))
+            first, last = changes.times(*times(raw))
+            body |= {"start": write_moment(first), "end": write_moment(last)}
         if changes.rules is not None:
             start = changes.start if changes.start is not None else times(raw)[0]
             body["recurrence"] = [f"RRULE:{checked_rule(rule, start)}" for rule in changes.rules] or None
@@ -247,7 +251,7 @@ class GoogleCalendars:
         async for raw in self._pages(f"{_event(series)}/instances", **params):
             if raw.get("status") != "cancelled" and occurrence_key(original(raw)) == occurrence_key(at):
                 return raw
-        raise _gone()
+        raise not_found()
 
     async def _end_before(self, series: EventRef, master: JSON, at: Moment, notify: bool) -> JSON:
         return await self._patch(series, master, rules_before(master, at), notify)
@@ -304,23 +308,18 @@ class GoogleCalendars:
         return next((known.time_zone for known in self._known if known.id == calendar), "")
 
     def _check_organizer(self, raw: JSON, changes: EventChanges) -> None:
-        event = read_event(raw, "-", "")
-        if not event.mine and not changes.only_own:
-            raise ToolFailure(
-                f"Only its organizer ({event.organizer}) can change this event.",
-                "Answer it with `response`, or ask the organizer.",
-            )
+        check_organizer(read_event(raw, "-", ""), changes)
         if changes.response is not None and not any(
             attendee.get("self") for attendee in raw.get("attendees", [])
         ):
-            raise ToolFailure("The user is not invited to this event.", "Leave out `response`.")
+            raise not_invited()
 
     async def _get(self, ref: EventRef) -> JSON:
         if ref.occurrence:  # an identifier without Google's own id
             return await self._instance(ref.series, read_key(ref.occurrence))
         raw = await self._json("GET", _event(ref))
         if raw.get("status") == "cancelled":
-            raise _gone()
+            raise not_found()
         return raw
 
     async def _patch(self, ref: EventRef, raw: JSON, body: JSON, notify: bool) -> JSON:
@@ -328,34 +327,16 @@ class GoogleCalendars:
         params = {"sendUpdates": _send(notify)}
         return await self._json("PATCH", _event(ref), params=params, json=body, headers=headers)
 
-    async def _json(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, Any] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> JSON:
-        response = await self._request(method, path, params=params, json=json, headers=headers)
+    async def _json(self, method: str, path: str, **options: Any) -> JSON:
+        response = await self._request(method, path, **options)
         try:
             found = response.json()
         except ValueError:
             raise ToolFailure("Google's answer cannot be read.", "Try again later.") from None
         return found if isinstance(found, dict) else {}
 
-    async def _request(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: Mapping[str, Any] | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> httpx2.Response:
-        return self._checked(
-            await self._access.request(method, self._url(path), params=params, json=json, headers=headers)
-        )
+    async def _request(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        return self._checked(await self._access.request(method, self._url(path), **options))
 
     def _url(self, path: str) -> str:
         return f"{self._access.base('calendar')}{path}"
@@ -364,7 +345,7 @@ class GoogleCalendars:
         if response.status_code == 412:
             raise _Changed
         if response.status_code in (404, 410):
-            raise _gone()
+            raise not_found()
         if response.status_code >= 400:
             raise failure_of(response, self._access.account)
         return response
@@ -403,12 +384,6 @@ def _collect(raw: JSON, calendar: CalendarInfo, window: TimeWindow, listing: Lis
         listing.events.append(event)
 
 
-def _moved(changes: EventChanges, start: Moment, end: Moment) -> JSON:
-    first = changes.start if changes.start is not None else start
-    last = changes.end if changes.end is not None else same_length(first, start, end)
-    return {"start": write_moment(first), "end": write_moment(last)}
-
-
 def _busy_of(address: str, answer: JSON) -> list[Busy] | str:
     """Of one address, or of all members of a group; why it is not known if any part of it is missing."""
     calendars, groups = (_by_lower(answer.get(name)) for name in ("calendars", "groups"))
@@ -445,11 +420,3 @@ def _remarks(raw: JSON, notify: bool) -> list[str]:
     if not raw.get("attendees"):
         return []
     return ["Google notifies the attendees."] if notify else ["The attendees were not notified."]
-
-
-def _gone() -> ToolFailure:
-    return ToolFailure("This event is not in the calendar.", "It may have been deleted: look again.")
-
-
-def _conflict() -> ToolFailure:
-    return ToolFailure("Someone else changed this event.", "Read it again, then repeat the change.")

@@ -22,7 +22,7 @@ from toolcrib.bundled.calendar.model import (
     NewEvent,
     Response,
     like,
-    same_length,
+    on_clock,
     shifted,
     wall,
 )
@@ -281,13 +281,6 @@ def times(raw: JSON) -> tuple[Moment, Moment]:
     return read_moment(raw.get("start")), read_moment(raw.get("end"))
 
 
-def on_clock(start: Moment, moment: Moment) -> Moment:
-    """An original start in the zone of its series."""
-    if isinstance(start, datetime) and isinstance(moment, datetime) and moment.tzinfo:
-        return moment.astimezone(start.tzinfo)
-    return moment
-
-
 def before(moment: Moment, at: Moment) -> bool:
     return wall(on_clock(at, moment)) < wall(at)
 
@@ -336,8 +329,7 @@ def plan_all(
     start, end = times(master)
     fields = changed_fields(master, changes)
     from_start, from_end = times(target) if target and old is None else (start, end)
-    first = changes.start if changes.start is not None else from_start
-    last = changes.end if changes.end is not None else same_length(first, from_start, from_end)
+    first, last = changes.times(from_start, from_end)
     by = wall(first) - wall(from_start)
     new_start = like(first, wall(start) + by) if changes.moves else start
     body = dict(fields)

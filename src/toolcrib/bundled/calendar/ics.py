@@ -36,6 +36,8 @@ _RESPONSES: dict[str, Response] = {
     "TENTATIVE": "tentative",
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What the library raises for data that is wrong in some way; its own errors are `ValueError`s."""
 
 
 def read_calendar(data: str) -> Calendar:
@@ -93,7 +95,7 @@ class Zones:
             location = str(definition.get("X-LIC-LOCATION", ""))
             made: tzinfo = find_zone(location) if location else None  # type: ignore[assignment]
             return made or definition.to_tz(lookup_tzid=False)  # type: ignore[attr-defined]
-        except Exception:  # noqa: BLE001 - a definition of others can be wrong in any way
+        except UNREADABLE:
             return None
 
     def _guess(self, tzid: str) -> tzinfo:
@@ -406,11 +408,8 @@ def busy_request(organizer: str, addresses: Iterable[str], window: TimeWindow) -
     question.add("organizer", vCalAddress(f"mailto:{organizer}"))
     for address in addresses:
         question.add("attendee", vCalAddress(f"mailto:{address}"))
-    calendar = Calendar()
-    calendar.add("prodid", PRODUCT)
-    calendar.add("version", "2.0")
+    calendar = wrapped([question])
     calendar.add("method", "REQUEST")
-    calendar.add_component(question)
     data: bytes = calendar.to_ical()
     return data
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.mail_address import header_text
 
 _TERM = re.compile(r'"([^"]+)"|(\S+)')
@@ -118,6 +119,11 @@ class EventChanges:
     def moves(self) -> bool:
         return self.start is not None or self.end is not None
 
+    def times(self, start: Moment, end: Moment) -> tuple[Moment, Moment]:
+        """Start and end of an event that had these; it stays as long as it was, unless its end is changed."""
+        first = self.start if self.start is not None else start
+        return first, self.end if self.end is not None else same_length(first, start, end)
+
     @property
     def only_own(self) -> bool:
         """Whether it changes only what belongs to the user in the event of another organizer."""
@@ -198,6 +204,34 @@ def same_length(first: Moment, start: Moment, end: Moment) -> Moment:
     if isinstance(first, datetime) == isinstance(start, datetime):
         return shifted(first, wall(end) - wall(start))
     return shifted(first, timedelta(hours=1) if isinstance(first, datetime) else timedelta(days=1))
+
+
+def on_clock(start: Moment | None, moment: Moment) -> Moment:
+    """An original start in the zone of its series."""
+    if isinstance(start, datetime) and isinstance(moment, datetime) and start.tzinfo and moment.tzinfo:
+        return moment.astimezone(start.tzinfo)
+    return moment
+
+
+def check_organizer(event: Event, changes: EventChanges) -> None:
+    """Raises `ToolFailure` for what only the organizer of an event can change."""
+    if not event.mine and not changes.only_own:
+        raise ToolFailure(
+            f"Only its organizer ({event.organizer}) can change this event.",
+            "Answer it with `response`, or ask the organizer.",
+        )
+
+
+def not_found() -> ToolFailure:
+    return ToolFailure("This event is not in the calendar.", "It may have been deleted: look again.")
+
+
+def not_invited() -> ToolFailure:
+    return ToolFailure("The user is not invited to this event.", "Leave out `response`.")
+
+
+def conflict() -> ToolFailure:
+    return ToolFailure("Someone else changed this event.", "Read it again, then repeat the change.")
 
 
 def terms(query: str) -> list[str]:

@@ -14,7 +14,7 @@ from icalendar import Calendar, Component
 
 from toolcrib.bundled.calendar.ics import Zones, moments, rules_of, start_and_end, text
 from toolcrib.bundled.calendar.identifiers import occurrence_key
-from toolcrib.bundled.calendar.model import Moment, TimeWindow, like, shifted, wall
+from toolcrib.bundled.calendar.model import Moment, TimeWindow, like, on_clock, shifted, wall
 from toolcrib.bundled.calendar.rules import UnreadableRule, dates
 from toolcrib.bundled.calendar.zones import settled
 
@@ -102,7 +102,7 @@ class Expansion:
             if times and first is not None and since <= key:
                 start = shifted(original, wall(times[0]) - wall(first))
                 return Occurrence(override, start, shifted(start, wall(times[1]) - wall(times[0])), key)
-        return Occurrence(master, _settle(original), end, key)
+        return Occurrence(master, settled(original), end, key)
 
     def members(self, master: Component, window: TimeWindow) -> Iterator[tuple[Moment, Moment]]:
         """Start and end of each member of the series that may touch the window, without its overrides."""
@@ -112,7 +112,7 @@ class Expansion:
         start, end = times
         length = wall(end) - wall(start)
         excluded = _Excluded([moment for moment, _ in moments(master, "EXDATE", self.zones)], start)
-        added = {_on_clock_of(start, added): last for added, last in moments(master, "RDATE", self.zones)}
+        added = {wall(on_clock(start, added)): last for added, last in moments(master, "RDATE", self.zones)}
         last = _wall_end(window, start)
         for day in sorted({wall(start), *self._rule_dates(master, start, last), *added}):
             original = like(start, day)
@@ -190,18 +190,7 @@ def _end(original: Moment, given: Moment | timedelta | None, length: timedelta) 
     """Of a member: by its own period, else as long on the wall clock as the first one."""
     if given is not None and not isinstance(given, timedelta):
         return given
-    return _settle(shifted(original, length if given is None else given))
-
-
-def _settle(moment: Moment) -> Moment:
-    return settled(moment) if isinstance(moment, datetime) else moment
-
-
-def _on_clock_of(start: Moment, moment: Moment) -> datetime:
-    """A date of the series on the wall clock of its start."""
-    if isinstance(moment, datetime) and isinstance(start, datetime) and moment.tzinfo and start.tzinfo:
-        return wall(moment.astimezone(start.tzinfo))
-    return wall(moment)
+    return settled(shifted(original, length if given is None else given))
 
 
 def _wall_end(window: TimeWindow, start: Moment) -> datetime:

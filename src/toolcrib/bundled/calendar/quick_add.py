@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+import unicodedata
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 
 from toolcrib.bundled.calendar.model import Attendee, Moment, NewEvent, like, wall
-from toolcrib.bundled.calendar.repetition import take_repetition
-from toolcrib.bundled.calendar.rules import checked_rule, first_date
-from toolcrib.bundled.calendar.time_words import words_about_time
-from toolcrib.bundled.calendar.zones import clock_zone, settled, zone_name
+from toolcrib.bundled.calendar.rules import checked_rule, first_date, take_repetition
+from toolcrib.bundled.calendar.zones import clock_zone, find_zone, settled, zone_name
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.mail_address import header_text, mailto_address
 from toolcrib.serverkit.repetitions import Repetition, mark_repetitions
@@ -28,10 +31,13 @@ from toolcrib.serverkit.time_phrases import (
     KEPT,
     LENGTH,
     MOMENT,
+    MONTHS,
+    NUMBERS,
     PART,
     PARTS,
     TIME,
     TO,
+    WEEKDAYS,
     MarkedWords,
     Phrase,
     TimeOfDay,
@@ -84,6 +90,28 @@ _SHAPES = (
     (mark_of(MOMENT), ("moment",)),
 )
 """Marks that belong together and what they say of an event, the longest first; each is said once."""
+
+_TOKEN = re.compile(rf"{GAP}|{KEPT}.|[^\s\ue000-\uf8ff]+")
+_MARK = re.compile(GAP)
+_SYMBOL = re.compile(r"[~<>≈±/+=|&]+")
+_UNIT = re.compile(
+    r"(?:\d[^/–-]*[/–-])?\d+(?:[.:,]\d+)?(?:st|nd|rd|th|(?-i:[aphmsdwxy])|[ap]+m+|hrs?|hours?|mins?|minutes?|secs?|days?|wks?|weeks?|yrs?"
+    r"|uhr|-?ish|h\d+)",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_WEEK = re.compile(r"(?:kw|cw|wk|week|w|x)\.?\d+", re.IGNORECASE)
+_DAY_LETTERS = re.compile(
+    r"(?:mo?|tu?|we?|th|r|fr?|sa?|su?)(?:[/,&+-](?:mo?|tu?|we?|th|r|fr?|sa?|su?))+", re.IGNORECASE
+)
+_RELATIVE = re.compile(
+    r"^(?:(?:after|before|around|during) (?:work|school|class)|(?:after|before|around|during|at) "
+    r"(?:breakfast|lunch|dinner|supper)) "
+    r"| (?:first|second|third|fourth|fifth|last|\d+(?:st|nd|rd|th)) (?:and|or|&|,)$"
+    r"|^(?:in|the|some) (?:latest|earliest|point|winter|spring|summer|autumn|fall) (?:$|[\ue000-\ue007])"
+)
+"""`after lunch`, `first and third`, `at the latest`."""
+_LONG_NAMES = [name for name in (*WEEKDAYS, *MONTHS) if len(name) > 5]
 
 
 @dataclass
@@ -139,7 +167,7 @@ def read_moment(text: str, now: datetime) -> Moment | None:
         return None  # the beginning or the end of that day
     if reading.clock or reading.moment:
         _check_unused(phrase, reading)
-        return _settled(_times(reading, "", now)[0])
+        return settled(_times(reading, "", now)[0])
     return wall(reading.day.value).date() if reading.day and not reading.part else None
 
 
@@ -317,7 +345,7 @@ def _names_day(frequency: str, day: MarkedWords | None) -> bool:
 
 def _checked(new: NewEvent, reading: _Reading, blank: NewEvent, now: datetime) -> NewEvent:
     """Raises `ToolFailure` for an event in the past, or in a year that the text does not name."""
-    new = replace(new, start=_settled(new.start), end=_settled(new.end))
+    new = replace(new, start=settled(new.start), end=settled(new.end))
     past = new.start < now.replace(second=0) if isinstance(new.start, datetime) else new.start < now.date()
     if past:
         raise ToolFailure(
@@ -331,10 +359,6 @@ def _checked(new: NewEvent, reading: _Reading, blank: NewEvent, now: datetime) -
             f"'{words}' of this year is over.", f"If next year is meant, call {call_text(new, now)}."
         )
     return new
-
-
-def _settled(moment: Moment) -> Moment:
-    return settled(moment) if isinstance(moment, datetime) else moment
 
 
 def _times(reading: _Reading, title: str, now: datetime) -> tuple[Moment, Moment]:
@@ -489,3 +513,115 @@ def _title(rest: str) -> str:
     while previous != words:
         previous, words = words, _ENDS.sub("", words).strip()
     return words
+
+
+_LONG_NAMES += ["tomorrow", "tonight", "morning", "afternoon", "evening", "midnight", "weekly", "monthly"]
+_NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
+_PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
+_TENS = {
+    *NUMBERS, "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+}  # fmt: skip
+_NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
+
+
+@cache
+def _words(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Whole words, and beginnings of words."""
+    lists = tomllib.loads(Path(__file__).with_name("time_words.toml").read_text(encoding="utf-8"))
+    chosen = [name] if name else [key for key in lists if key not in _NOT_LANGUAGES]
+    words = " ".join(lists[key] for key in chosen).split()
+    whole = frozenset(word for word in words if not word.endswith("*"))
+    return whole, tuple(word[:-1] for word in words if word.endswith("*"))
+
+
+def _is_in(word: str, name: str = "") -> bool:
+    whole, beginnings = _words(name)
+    return word in whole or word.startswith(beginnings)
+
+
+def words_about_time(text: str, *, day: str, has_time: bool, year: int) -> list[str]:
+    """The words that cannot be part of a title; `day` has the words of the day that was understood."""
+    tokens = [token for token in _TOKEN.findall(text) if not re.fullmatch(r"[-–—.,;:!?()\[\]]+", token)]
+    marks = [_MARK.match(token) is not None for token in tokens]
+    found: list[str] = []
+    for at, token in enumerate(tokens):
+        if marks[at] or token.startswith(KEPT):
+            continue
+        ahead = at + 1 < len(tokens) and marks[at + 1]
+        beside = ahead or (at > 0 and marks[at - 1])
+        inside = 0 < at < len(tokens) - 1 and not beside
+        word = token.strip(".,;:!?()[]{}\"'“”‘’…-–—+~")
+        around = f"{tokens[at - 1] if at else ''} {word} {''.join(tokens[at + 1 : at + 2])}".lower()
+        if (
+            _RELATIVE.search(around)
+            or (not day and _is_foreign(token, tokens[at + 1 : at + 3], beside))
+            or _says_time(word, ahead, beside, day)
+            or _is_time_number(word, inside, beside, bool(day), has_time, year)
+        ):
+            found.append(word)
+        elif beside and _SYMBOL.fullmatch(token):
+            found.append(token)
+    return found
+
+
+def _says_time(word: str, ahead: bool, beside: bool, day: str) -> bool:
+    if any(letter.isalpha() and not unicodedata.name(letter, "").startswith("LATIN") for letter in word):
+        return True  # another script: its words are not known here
+    if _DAY_LETTERS.fullmatch(word) or ("/" in word and find_zone(word) is not None):
+        return True
+    plain = _plain(word)
+    pieces = {word.casefold(), plain, *re.split(r"[-/.’'&+\d]", plain)}
+    if any(
+        _is_in(piece) or (_is_in(piece, "holidays") and not re.search(r"\d", day))
+        for piece in pieces
+        if piece
+    ):
+        return True
+    if _is_in(plain, "zones") and (beside or word.isupper()):
+        return True
+    if word in _words("zones_in_capitals")[0] and (beside or len(word) > 2):
+        return True
+    if plain not in _NOT_MISSPELT and get_close_matches(plain, _LONG_NAMES, 1, 0.8):
+        return True
+    if beside and (_is_in(plain, "beside") or (not day and _is_in(plain, "instead_of_day"))):
+        return True
+    return ahead and _is_in(plain, "ahead")
+
+
+def _is_foreign(token: str, after: list[str], beside: bool) -> bool:
+    """`24. okt 14:30`, `24 dez. 14:30` or `pon. 14:30`: a date or day as other languages shorten it."""
+    if not re.fullmatch(r"(?:[1-9]|[12]\d|3[01])\.?", token):
+        return beside and re.fullmatch(r"[^\W\d_]{1,7}\.", token) is not None
+    month = re.fullmatch(r"(?:de|[^\W\d_]{3,6}\.?)", after[0]) if after else None
+    return token.endswith(".") or bool(month and (after[0] == "de" or _MARK.match("".join(after[1:]))))
+
+
+def _plain(word: str) -> str:
+    """In small letters and without accents."""
+    letters = unicodedata.normalize("NFKD", word.casefold().translate(_PLAIN_LETTERS))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _is_time_number(word: str, inside: bool, beside: bool, has_day: bool, has_time: bool, year: int) -> bool:
+    if all(part in _TENS for part in word.lower().split("-")):
+        return not (inside and has_time)
+    if not re.search(r"\d", word) or word[0] in "$€£" or word[-1] in "%€£":
+        return False
+    if word.isdecimal():
+        return _is_time_integer(int(word), len(word), inside, beside, has_time, year)
+    if _ORDINAL.fullmatch(word):
+        return beside or not has_day
+    if _UNIT.fullmatch(word) or _WEEK.fullmatch(word) or re.search(r"\d{1,2}:\d\d", word):
+        return True
+    return not re.search(r"[^\W\d_]", word) and (beside or re.fullmatch(r"\W*\d+\W*", word) is None)
+
+
+def _is_time_integer(number: int, digits: int, inside: bool, beside: bool, has_time: bool, year: int) -> bool:
+    """Whether it can be an hour, a day, a year or a number of minutes."""
+    if not has_time:
+        return True
+    if number < 100 or digits < 3:
+        return not inside
+    clock = digits in (3, 4) and number // 100 < 25 and number % 100 < 60 and number % 5 == 0
+    return beside and (clock or year <= number <= year + 50)

@@ -28,7 +28,16 @@ from toolcrib.bundled.calendar.ics import (
     text,
 )
 from toolcrib.bundled.calendar.identifiers import occurrence_key, read_key
-from toolcrib.bundled.calendar.model import EventChanges, Moment, TimeWindow, like, same_length, shifted, wall
+from toolcrib.bundled.calendar.model import (
+    EventChanges,
+    Moment,
+    TimeWindow,
+    like,
+    on_clock,
+    same_length,
+    shifted,
+    wall,
+)
 from toolcrib.bundled.calendar.occurrences import Expansion, repeats
 from toolcrib.bundled.calendar.results import day_text
 from toolcrib.bundled.calendar.rules import checked_rule, moved_rule, split_rule
@@ -95,9 +104,7 @@ class StoredSeries:
         """The original start in the zone of the series."""
         master = self.master
         start = self._zones.moment(master.get("DTSTART")) if master is not None else None
-        if isinstance(start, datetime) and isinstance(moment, datetime) and start.tzinfo and moment.tzinfo:
-            return moment.astimezone(start.tzinfo)
-        return moment
+        return on_clock(start, moment)
 
     def original(self, key: str) -> Moment:
         """The original start of an occurrence; raises `ToolFailure` if the series has no such one."""
@@ -165,8 +172,7 @@ class StoredSeries:
     def _move(self, event: Component, changes: EventChanges, start: Moment, end: Moment) -> None:
         if not changes.moves:
             return
-        first = changes.start if changes.start is not None else start
-        last = changes.end if changes.end is not None else same_length(first, start, end)
+        first, last = changes.times(start, end)
         set_moment(event, "DTSTART", first)
         set_moment(event, "DTEND", last)
 
@@ -195,8 +201,7 @@ class StoredSeries:
     def _move_all(self, master: Component, key: str, changes: EventChanges) -> None:
         start = self._times(master)[0]
         from_start, from_end = self.times(key)
-        first = changes.start if changes.start is not None else from_start
-        last = changes.end if changes.end is not None else same_length(first, from_start, from_end)
+        first, last = changes.times(from_start, from_end)
         by = wall(first) - wall(from_start)
         new_start = like(first, wall(start) + by)
         rules = (
@@ -215,7 +220,7 @@ class StoredSeries:
             set_rules(master, rules)
 
         def moved(moment: Moment) -> Moment:
-            return like(new_start, wall(self._in_zone(moment, start)) + by)
+            return like(new_start, wall(on_clock(start, moment)) + by)
 
         for name, given in dates.items():
             if name in master:
@@ -237,11 +242,6 @@ class StoredSeries:
             f"The changed occurrence {text(event, 'SUMMARY')[:60]!r} of {when} (now on "
             f"{day_text(self._times(event)[0])}) is not in the new series: it is removed."
         )
-
-    def _in_zone(self, moment: Moment, start: Moment) -> Moment:
-        if isinstance(start, datetime) and isinstance(moment, datetime) and start.tzinfo and moment.tzinfo:
-            return moment.astimezone(start.tzinfo)
-        return moment
 
     def _move_override(self, event: Component, original: Moment, moved: Callable[[Moment], Moment]) -> None:
         start, end = self._times(event)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 from zoneinfo import ZoneInfo, available_timezones
 
 from toolcrib.serverkit.context import ToolFailure
@@ -14,6 +15,7 @@ from toolcrib.suggestions import did_you_mean
 
 _LINK = Path("/etc/localtime")
 _NAME = Path("/etc/timezone")
+M = TypeVar("M", datetime, date)
 
 
 @cache
@@ -73,9 +75,9 @@ def zone_name(zone: tzinfo | None) -> str:
     return str(getattr(zone, "_tzid", "")) or str(zone)
 
 
-def settled(moment: datetime) -> datetime:
+def settled(moment: M) -> M:
     """A time that a clock shows: one skipped by daylight saving becomes the time after the gap."""
-    if moment.tzinfo is None:
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
         return moment
     return moment.astimezone(UTC).astimezone(moment.tzinfo)
 

@@ -1,6 +1,6 @@
 """Web search and web pages for models.
 
-`engines/` has one module for each search engine, `search` asks them in turn; `reading/` fetches pages through
+`engines/` has one module for each search engine, `search` asks them in turn; `reading` fetches pages through
 the network guard, and `extraction/` turns them into Markdown in a process with limits.
 """
 

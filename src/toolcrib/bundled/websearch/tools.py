@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, cast
 
 from toolcrib.bundled.websearch.engines.engine import Period, SearchQuery
 from toolcrib.bundled.websearch.extraction.document import NumberedLink
-from toolcrib.bundled.websearch.reading.reader import LoadedPage, Reader, SeenAddresses
+from toolcrib.bundled.websearch.reading import LoadedPage, Reader, SeenAddresses
 from toolcrib.bundled.websearch.search import Searcher, SearchHits, read_site
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.serverkit.context import ToolContext, ToolFailure

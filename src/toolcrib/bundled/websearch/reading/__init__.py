@@ -1,1 +1,0 @@
-"""Reads pages: robots.txt, download, extraction, rendering in a browser if necessary, parts."""
