@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_UNCLEAR = re.compile(r'[,;:<>@"\\]')
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+"
 _LOCAL_PART = re.compile(rf"(?=.{{1,128}}$){_ATOM}(?:\.{_ATOM})*")
 _DOMAIN = re.compile(r"(?=.{1,253}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f.:IPv]{1,60}\]")
@@ -14,6 +16,13 @@ _DOMAIN = re.compile(r"(?=.{1,253}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa
 def header_text(text: str) -> str:
     """Text on one line: line breaks and control characters become blanks, lone surrogates `?`."""
     return _BREAKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
+
+
+def shown_address(name: str, address: str) -> str:
+    """A name with its address; one that could be taken for an address or for several people is in quotes."""
+    if not name:
+        return address
+    return f"{json.dumps(name, ensure_ascii=False) if _UNCLEAR.search(name) else name} <{address}>"
 
 
 def mail_address(text: str) -> str:

@@ -203,11 +203,8 @@ class ServerSession:
             **({"instructions": instructions} if instructions else {}),
         }
 
-    async def _shut_down(self, request: Request, notify: Notify) -> Answer:
-        """Not part of MCP; older clients send it as that of language servers, and `exit` after it."""
-        return {}
-
-    async def _ping(self, request: Request, notify: Notify) -> Answer:
+    async def _acknowledge(self, request: Request, notify: Notify) -> Answer:
+        """`ping`, and `shutdown`: not part of MCP, but older clients send it as that of language servers."""
         return {}
 
     async def _set_log_level(self, request: Request, notify: Notify) -> Answer:
@@ -333,12 +330,12 @@ _BOTH: Mapping[str, _Handler] = {
     "tools/call": ServerSession._call_tool,
     PREVIEW: ServerSession._preview_call,
     SCOPE: ServerSession._scope_call,
-    "shutdown": ServerSession._shut_down,
+    "shutdown": ServerSession._acknowledge,
 }
 _LEGACY: Mapping[str, _Handler] = {
     **_BOTH,
     "initialize": ServerSession._initialize,
-    "ping": ServerSession._ping,
+    "ping": ServerSession._acknowledge,
     "logging/setLevel": ServerSession._set_log_level,
 }
 _MODERN: Mapping[str, _Handler] = {

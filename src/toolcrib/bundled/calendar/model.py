@@ -6,20 +6,18 @@ a `date` (an all-day event). The end of an all-day event is the day after its la
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal
 
 from toolcrib.serverkit.context import ToolFailure
-from toolcrib.serverkit.mail_address import header_text
+from toolcrib.serverkit.mail_address import header_text, shown_address
 
 _TERM = re.compile(r'"([^"]+)"|(\S+)')
 Moment = datetime | date
 Scope = Literal["this", "following", "all"]
 Response = Literal["accepted", "declined", "tentative", "needs-action"]
-_UNCLEAR = re.compile(r'[,;:<>@"\\]')
 _BREAK = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -43,11 +41,7 @@ class Attendee:
     optional: bool = False
 
     def __str__(self) -> str:
-        """A name that could be taken for an address or for several people is in quotes."""
-        if not self.name:
-            return self.address
-        quoted = json.dumps(self.name, ensure_ascii=False) if _UNCLEAR.search(self.name) else self.name
-        return f"{quoted} <{self.address}>"
+        return shown_address(self.name, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)

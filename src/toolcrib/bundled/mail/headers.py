@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -12,9 +11,9 @@ from email.utils import getaddresses, parsedate_to_datetime
 from typing import NamedTuple, Self
 
 from toolcrib.bundled.mail.decoding import decode_8bit, decode_words
+from toolcrib.serverkit.mail_address import shown_address
 
 MAX_ADDRESSES = 500
-_UNCLEAR = re.compile(r'[,;:<>@"\\]')
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,998}>")
 
 
@@ -25,11 +24,7 @@ class Mailto(NamedTuple):
     address: str
 
     def __str__(self) -> str:
-        """A name that could be taken for an address or for several people is in quotes."""
-        if not self.name:
-            return self.address
-        quoted = json.dumps(self.name, ensure_ascii=False) if _UNCLEAR.search(self.name) else self.name
-        return f"{quoted} <{self.address}>"
+        return shown_address(self.name, self.address)
 
 
 class Headers:

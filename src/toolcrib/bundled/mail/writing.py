@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import format_datetime, getaddresses, make_msgid
+from email.utils import format_datetime, getaddresses, make_msgid, unquote
 
 from toolcrib.bundled.mail.headers import Headers, Mailto
 from toolcrib.bundled.mail.outgoing import Attached, Outgoing, build, is_message_id
@@ -170,8 +170,11 @@ def _attached(file: AttachedFile) -> Attached:
 
 
 def file_name(name: str) -> str:
-    """The name under which a file is attached."""
-    return header_text(name) or "file"
+    """The name under which a file is attached, without quotes or brackets around it: readers remove them."""
+    bare = header_text(name)
+    while (inner := header_text(unquote(bare))) != bare:
+        bare = inner
+    return bare or "file"
 
 
 def encodable(text: str) -> str:

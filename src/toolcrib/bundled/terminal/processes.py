@@ -141,9 +141,9 @@ class RunningCommand:
         self.why = ""
         """What ended it, when it did not end by itself."""
         self.left = 0
+        """How many processes it left behind; they were ended."""
         self.ended = 0
         """How many processes ran when it was stopped; 0 if that is unknown, or it ended by itself."""
-        """How many processes it left behind; they were ended."""
         self._mark = mark
         self._control = -1
         self._input = -1

@@ -22,8 +22,7 @@ from typing import Any, Literal
 from toolcrib.bundled.terminal.kernel_rules import landlock_version
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, is_weaker_for_root, mounted, namespaces
-from toolcrib.serverkit.sandbox.guarding import guard, resolved
-from toolcrib.serverkit.sandbox.layout import HIDDEN, Layout, State, grants
+from toolcrib.serverkit.sandbox.layout import HIDDEN, Layout, State, grants, guard, resolved
 from toolcrib.serverkit.sandbox.socket_filter import socket_filter
 
 SCRATCH_NAMES = ("tmp", "var-tmp")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
 from toolcrib.serverkit.confined.protected import AGENT_CONFIG
-from toolcrib.serverkit.own_places import DATABASE, LENT, is_home, is_own_name, is_store
+from toolcrib.serverkit.own_places import DATABASE, LENT, is_home, is_own_name, is_store, own_places
 
 HIDDEN = (
     *("~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials", "~/.pypirc"),
@@ -48,6 +48,9 @@ IN_PROJECT = frozenset({*AGENT_CONFIG, ".envrc", ".idea"})
 MOST_FOLDERS = 400
 DEEPEST = 3
 _SKIPPED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", "target", "dist", "build"})
+
+CACHES = "~/.cache/"
+"""Commands may write to it, so what is missing there can be made; what exists is hidden all the same."""
 
 
 def is_guarded(names: Sequence[str]) -> bool:
@@ -272,3 +275,27 @@ def _children(folder: Path) -> Sequence[Path]:
             return [Path(entry.path) for entry in entries if not entry.is_symlink()]
     except OSError:
         return []
+
+
+def guard(layout: Layout, folders: Iterable[Path], *, hidden: Sequence[str] = HIDDEN, nested: bool) -> None:
+    """Protect such places after all folders were allowed; `folders` are searched for further ones.
+
+    Without `nested`, files inside a project stay changeable: Landlock could only grant the rest of the folder
+    piece by piece, and no new file in it.
+    """
+    looked = [look_into(path) for path in folders]
+    for path in map(resolved, STARTED):
+        layout.protect(path)
+    for path in map(resolved, (*(place for place in HIDDEN if not place.startswith(CACHES)), *STARTED)):
+        layout.keep_missing(path)
+    for path in (path for found in looked for path in found.unchangeable) if nested else ():
+        if is_guarded(layout.below_root(path)):
+            layout.protect(path)
+    for place in (*own_places(), *(home for found in looked for home in found.homes)):
+        layout.hide_own(place)
+    for path in map(resolved, hidden):
+        layout.hide(path)
+
+
+def resolved(path: str) -> Path:
+    return Path(path).expanduser().resolve()

@@ -22,8 +22,7 @@ from toolcrib.errors import SpawnFailed
 from toolcrib.schema.servers import SandboxPolicy
 from toolcrib.serverkit.own_places import is_home, is_own_name, own_holding
 from toolcrib.serverkit.sandbox.bubblewrap import find_bubblewrap, mounted, namespaces, readable
-from toolcrib.serverkit.sandbox.guarding import guard, resolved
-from toolcrib.serverkit.sandbox.layout import Layout, State
+from toolcrib.serverkit.sandbox.layout import Layout, State, guard, resolved
 from toolcrib.serverkit.sandbox.socket_filter import connect_filter, socket_filter
 
 _SYSTEM = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from toolcrib.bundled.websearch.engines.engine import EngineFailed, Hit, SearchQuery, text_field
+from toolcrib.bundled.websearch.engines.engine import EngineFailed, Hit, SearchQuery, hits_of
 from toolcrib.serverkit.threads import in_thread
 
 TIMEOUT = 15.0
@@ -19,12 +19,7 @@ async def search_with(backend: str, query: SearchQuery) -> list[Hit]:
             found = await in_thread(_search, backend, query)
     except TimeoutError:
         raise EngineFailed("it did not answer in time") from None
-    return [
-        Hit(
-            title=text_field(entry, "title"), url=text_field(entry, "href"), snippet=text_field(entry, "body")
-        )
-        for entry in found
-    ]
+    return hits_of(found, "href", "body")
 
 
 def _search(backend: str, query: SearchQuery) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, text_field
+from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, hits_of
 from toolcrib.bundled.websearch.settings import WebSettings
 
 TITLE = "Brave"
@@ -31,12 +31,4 @@ async def search(query: SearchQuery, settings: WebSettings) -> list[Hit]:
         settings.policy_for(settings.brave_url),
         headers={"X-Subscription-Token": settings.brave_key},
     )
-    return [
-        Hit(
-            title=text_field(entry, "title"),
-            url=text_field(entry, "url"),
-            snippet=text_field(entry, "description"),
-            published=text_field(entry, "page_age", "age"),
-        )
-        for entry in entries_of(answer, "web", "results")
-    ]
+    return hits_of(entries_of(answer, "web", "results"), "url", "description", "page_age", "age")

@@ -12,7 +12,7 @@ A module of this folder has
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
@@ -113,6 +113,19 @@ def text_field(entry: Any, *names: str) -> str:
     """The first of these fields that is a text."""
     values = [entry.get(name) for name in names] if isinstance(entry, dict) else []
     return next((value for value in values if isinstance(value, str) and value), "")
+
+
+def hits_of(entries: Sequence[Any], url: str, snippet: str, *published: str) -> list[Hit]:
+    """The results in these entries; each of them has its title, and the rest under the given names."""
+    return [
+        Hit(
+            title=text_field(entry, "title"),
+            url=text_field(entry, url),
+            snippet=text_field(entry, snippet),
+            published=text_field(entry, *published),
+        )
+        for entry in entries
+    ]
 
 
 def entries_of(answer: Any, *path: str) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from toolcrib.bundled.websearch.engines.engine import (
     SearchQuery,
     entries_of,
     request_json,
-    text_field,
+    hits_of,
 )
 from toolcrib.bundled.websearch.settings import WebSettings
 
@@ -37,12 +37,4 @@ async def search(query: SearchQuery, settings: WebSettings) -> list[Hit]:
     found = entries_of(answer, "results")
     if not found and answer.get("unresponsive_engines"):
         raise EngineFailed("none of its engines answered")
-    return [
-        Hit(
-            title=text_field(entry, "title"),
-            url=text_field(entry, "url"),
-            snippet=text_field(entry, "content"),
-            published=text_field(entry, "publishedDate"),
-        )
-        for entry in found
-    ]
+    return hits_of(found, "url", "content", "publishedDate")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, text_field
+from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, hits_of
 from toolcrib.bundled.websearch.settings import WebSettings
 
 TITLE = "Tavily"
@@ -31,12 +31,4 @@ async def search(query: SearchQuery, settings: WebSettings) -> list[Hit]:
         headers={"Authorization": f"Bearer {settings.tavily_key}"},
         body=body,
     )
-    return [
-        Hit(
-            title=text_field(entry, "title"),
-            url=text_field(entry, "url"),
-            snippet=text_field(entry, "content"),
-            published=text_field(entry, "published_date"),
-        )
-        for entry in entries_of(answer, "results")
-    ]
+    return hits_of(entries_of(answer, "results"), "url", "content", "published_date")

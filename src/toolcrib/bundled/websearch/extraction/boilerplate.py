@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from toolcrib.bundled.websearch.extraction.document import listed
+
 from toolcrib.bundled.websearch.extraction.content import Content, Measure
 from toolcrib.bundled.websearch.extraction.hidden import remove
 
@@ -81,16 +83,12 @@ ANCHORS = frozenset(
 )
 """Texts of links that only point at their own place."""
 
-_CONTROLS = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "nav footer menu form button input select textarea option optgroup fieldset dialog progress meter"
-    ).split()
+_CONTROLS = listed(
+    "nav footer menu form button input select textarea option optgroup fieldset dialog progress meter"
 )
-_ROLES = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar "
-        "tablist button status tooltip doc-pagebreak"
-    ).split()
+_ROLES = listed(
+    "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar "
+    "tablist button status tooltip doc-pagebreak"
 )
 _PARTS = re.compile(r"__|--|[\s:]+")
 _LINKED = 0.6

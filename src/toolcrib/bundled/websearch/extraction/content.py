@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-INLINE = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr "
-        "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
-    ).split()
+from toolcrib.bundled.websearch.extraction.document import listed
+
+INLINE = listed(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark nobr "
+    "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
 _CONTAINERS = frozenset(("article", "main"))
 # Braille patterns: printable, never part of a word, and next to never on a page.

@@ -19,6 +19,11 @@ _SPACES = re.compile(r"\s+")
 Mode = Literal["article", "full", "raw"]
 
 
+def listed(words: str) -> frozenset[str]:
+    """The words of a list that is written out as one text."""
+    return frozenset(words.split())
+
+
 def web_address(page: str, href: str) -> str:
     """The absolute http(s) address of a link; empty for every other kind."""
     try:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-NEVER_SHOWN = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "script style template noscript noframes iframe frame object embed applet svg canvas audio "
-        "video head title meta link base datalist param source track map area"
-    ).split()
+from toolcrib.bundled.websearch.extraction.document import listed
+
+NEVER_SHOWN = listed(
+    "script style template noscript noframes iframe frame object embed applet svg canvas audio "
+    "video head title meta link base datalist param source track map area"
 )
 _ROOTS = frozenset(("html", "body", "main"))
 
@@ -34,11 +34,9 @@ _HIDING = re.compile(
 _TRANSPARENT = re.compile(r"(?:^|;)(?:opacity:(?:0+(?![\d.])|0*\.0(?!\d*[.%]))|filter:opacity\(0)")
 _COLOUR = re.compile(r"(?:^|;)(?:-webkit-text-fill-)?color:([^;!]+)")
 _BACKGROUND = re.compile(r"(?:^|;)background(?:-color|-image)?:([^;!]+)")
-_WHITE = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "white snow #fff #ffff #ffffff #ffffffff #fefefe rgb(255,255,255) rgb(255255255) "
-        "rgba(255,255,255,1) rgb(100%,100%,100%) hsl(0,0%,100%)"
-    ).split()
+_WHITE = listed(
+    "white snow #fff #ffff #ffffff #ffffffff #fefefe rgb(255,255,255) rgb(255255255) "
+    "rgba(255,255,255,1) rgb(100%,100%,100%) hsl(0,0%,100%)"
 )
 _CLEAR = re.compile(r"transparent|rgba\([^)]*,0?\.?0*\)|#[0-9a-f]{3}0|#[0-9a-f]{6}00")
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolcrib.bundled.websearch.extraction.document import (
     NumberedLink,
+    listed,
     one_line,
     web_address,
     without_fragment,
@@ -21,12 +22,10 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|sourceCode\s+)([\w+#.-]{1,20})"
 )
-_BARE_LANGUAGES = frozenset(
-    (  # noqa: SIM905 - a list would take a line for each
-        "python py pycon js javascript ts typescript json bash sh shell console sql c cpp java go "
-        "rust ruby php html css xml yaml toml ini kotlin swift diff powershell r perl lua haskell "
-        "scala cjs mjs"
-    ).split()
+_BARE_LANGUAGES = listed(
+    "python py pycon js javascript ts typescript json bash sh shell console sql c cpp java go "
+    "rust ruby php html css xml yaml toml ini kotlin swift diff powershell r perl lua haskell "
+    "scala cjs mjs"
 )
 _NO_LANGUAGE = frozenset(("default", "none", "text", "plain", "plaintext", "notranslate", "highlight"))
 _CELL_BLOCKS = frozenset(("pre", "table", "h1", "h2", "h3", "h4", "h5", "h6"))
