@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcrib.serverkit.secret_places import Part, Wild, could_match, part
+from toolcrib.serverkit.secret_places import Part, could_match, folded, listed, part, places, split
 
-_HOMES = tuple(tuple(map(part, home.split("/"))) for home in ("home/*", "Users/*", "root"))
+_HOMES = places(("home/*", "Users/*", "root"))
 _SYSTEM = tuple(
     map(part, ("bin", "lib", "lib32", "lib64", "opt", "proc", "dev", "sbin", "sys", "tmp", "usr"))
 )
@@ -19,11 +19,8 @@ _CLOSED_AT_HOME = tuple(map(part, ("appdata", "library", "snap")))
 """Where programs keep their data, besides hidden folders."""
 
 
-def _places(text: str) -> tuple[tuple[Part, ...], ...]:
-    return tuple(tuple(map(part, place.split("/"))) for place in text.split())
-
-
-_IN_ROOT = _places("""
+_IN_ROOT = places(
+    listed("""
     etc/os-release etc/lsb-release etc/debian_version etc/redhat-release etc/alpine-release etc/issue
     etc/hosts etc/hostname etc/resolv.conf etc/nsswitch.conf etc/services etc/protocols etc/passwd etc/group
     etc/shells etc/timezone etc/localtime etc/locale.conf etc/locale.gen etc/default/locale etc/fstab
@@ -31,12 +28,15 @@ _IN_ROOT = _places("""
     etc/profile etc/bash.bashrc etc/inputrc etc/login.defs etc/machine-info etc/alternatives
     var/log var/lib/dpkg/status
     """)
-_AT_HOME = _places("""
+)
+_AT_HOME = places(
+    listed("""
     .editorconfig .gitignore .gitignore_global .gitattributes .inputrc .nvmrc .python-version .node-version
     .tmux.conf .tool-versions .vimrc .config/git/ignore .config/git/attributes .config/nvim
     .config/user-dirs.dirs .cargo/registry .rustup/toolchains .pyenv/versions .nvm/versions .rbenv/versions
     .local/lib .local/share/uv .m2/repository .gradle/caches .vim .oh-my-zsh
     """)
+)
 
 
 def is_open_at_home(parts: Sequence[Part]) -> bool:
@@ -62,8 +62,8 @@ def is_open_in_root(parts: Sequence[Part], project: Sequence[Part] = ()) -> bool
 def is_open_path(path: str, home: str, project: str = "") -> bool:
     """The same for the absolute path of a file, where the home folder is known."""
     if path == home or path.startswith(f"{home.rstrip('/')}/"):
-        return is_open_at_home(_split(path[len(home) :]))
-    return is_open_in_root(_split(path), _split(project))
+        return is_open_at_home(split(path[len(home) :]))
+    return is_open_in_root(split(path), split(project))
 
 
 def is_home(parts: Sequence[Part]) -> bool:
@@ -71,17 +71,9 @@ def is_home(parts: Sequence[Part]) -> bool:
     return any(len(parts) == len(home) and _could_lead_to(parts, home) for home in _HOMES)
 
 
-def _split(path: str) -> list[Part]:
-    return [tuple(name) for name in path.split("/") if name]
-
-
 def _could_lead_to(parts: Sequence[Part], place: Sequence[Part]) -> bool:
-    return len(parts) >= len(place) and all(map(could_match, map(_folded, parts), place))
+    return len(parts) >= len(place) and all(map(could_match, map(folded, parts), place))
 
 
 def _is_one_of(parts: Sequence[Part], places: Sequence[Sequence[Part]]) -> bool:
     return any(tuple(parts[: len(place)]) == tuple(place) for place in places)
-
-
-def _folded(segment: Part) -> Part:
-    return tuple(sign if isinstance(sign, Wild) else sign.casefold() for sign in segment)

@@ -102,11 +102,17 @@ def part(pattern: str) -> Part:
     return tuple(signs.get(character, character.casefold()) for character in pattern)
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def places(paths: Iterable[str]) -> tuple[tuple[Part, ...], ...]:
+    """The parts of each path."""
+    return tuple(tuple(map(part, path.split("/"))) for path in paths)
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a list that is written out over several lines."""
     return tuple(text.split())
 
 
-NAMES = _listed("""
+NAMES = listed("""
     .env* *.env .flaskenv .dev.vars* .netrc* _netrc .pgpass* .pg_service.conf .my.cnf .mylogin.cnf
     .mycli.cnf .npmrc .yarnrc.yml .bunfig.toml .condarc .pypirc* .renviron .pause .meteorsession .clasprc*
     .sentryclirc .git-credentials* .htpasswd* .htdigest .cvspass .p4tickets .curlrc .wgetrc .cookies .rhosts
@@ -136,8 +142,8 @@ NAMES = _listed("""
 FILES = tuple(
     f"*{name}*.{ending}"
     for name in ("secret", "credential", "passw*d", "api?key", "apikey")
-    for ending in _listed("json y*ml toml ini cfg conf properties xml txt csv")
-) + _listed("""
+    for ending in listed("json y*ml toml ini cfg conf properties xml txt csv")
+) + listed("""
     *passw*d*.docx *passw*d*.xlsx *passw*d*.odt *passw*d*.ods *passw*d*.rtf *passw*d*.md
     *serviceaccount*.json *service-account*.json *service_account*.json *adminsdk*.json *gcp*key*.json
     *-sa-key.json sa-key*.json *private*key*.json *private*key*.txt *private*key*.der *_key.txt *-key.txt
@@ -170,7 +176,7 @@ BEGINNINGS = (
 """Private whatever follows: `id_rsa_work`, `id_ed25519.old`."""
 SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 """Files that show which settings there are, without their values."""
-PLACES = _listed("""
+PLACES = listed("""
     .config/gh .config/hub .config/glab-cli .config/gcloud .config/op .config/rclone .config/doctl
     .config/heroku .config/stripe .config/containers .config/pip .config/configstore .config/netlify
     .config/vercel .config/github-copilot .config/composer .config/nuget .config/sops .config/age
@@ -193,13 +199,13 @@ PLACES = _listed("""
     proc/*/fdinfo proc/*/map_files proc/*/smaps proc/self proc/thread-self proc/kcore
     """)
 """Several parts in this order, private wherever they are."""
-PROJECT_PLACES = _listed(
+PROJECT_PLACES = listed(
     "*.git/config sites/*/settings.php app/etc/env.php config/secrets secrets/*.txt secrets/*.env"
 )
 """The same in projects, where a wildcard is not taken for them."""
 TOP = {
     "dev": ("null",),
-    "proc": _listed("cpuinfo meminfo version loadavg uptime stat filesystems devices partitions vmstat sys"),
+    "proc": listed("cpuinfo meminfo version loadavg uptime stat filesystems devices partitions vmstat sys"),
     "inet": (),
     "inet4": (),
     "inet6": (),
@@ -215,8 +221,8 @@ _PLAIN_NAME = re.compile(
 )
 _FILES = tuple(map(part, FILES))
 _BEGINNINGS = tuple(map(part, BEGINNINGS))
-_PLACES = tuple(tuple(map(part, place.split("/"))) for place in PLACES)
-_PROJECT_PLACES = tuple(tuple(map(part, place.split("/"))) for place in PROJECT_PLACES)
+_PLACES = places(PLACES)
+_PROJECT_PLACES = places(PROJECT_PLACES)
 _HIDDEN_PLACES = tuple(place for place in _PLACES if place[0][0] == ".")
 _TOP = tuple((part(name), tuple(map(part, harmless))) for name, harmless in TOP.items())
 _SAMPLES = tuple(map(part, SAMPLES))
@@ -232,7 +238,7 @@ def is_secret(
     ignored: these are the folder that the user chose to work in. A `*` for a folder counts only together with
     what follows.
     """
-    parts = [_folded(segment) for segment in parts]
+    parts = [folded(segment) for segment in parts]
     for at, segment in enumerate(parts):
         any_folder = set(segment) == {Wild.MANY} and at + 1 < len(parts)
         if at >= below and not any_folder and _is_secret_name(segment, hidden):
@@ -248,7 +254,7 @@ def is_secret(
 
 def is_secret_path(path: str, below: int = 0) -> bool:
     """The same for the absolute path of a file."""
-    return is_secret([tuple(name) for name in path.split("/") if name], root="first", below=below)
+    return is_secret(split(path), root="first", below=below)
 
 
 def holds_secret(parts: Sequence[Part]) -> bool:
@@ -256,7 +262,7 @@ def holds_secret(parts: Sequence[Part]) -> bool:
 
     A search through a folder above leaves such a folder out by its name; a search that begins in it does not.
     """
-    folder = [_folded(segment) for segment in parts]
+    folder = [folded(segment) for segment in parts]
     return any(
         could_match(folder[-size], place[0]) and _leads_to(folder[-size:], place[:size], hidden=False)
         for place in (*_HIDDEN_PLACES, *_PROJECT_PLACES)
@@ -266,10 +272,15 @@ def holds_secret(parts: Sequence[Part]) -> bool:
 
 def holds_secret_path(path: str) -> bool:
     """The same for the absolute path of a folder."""
-    return holds_secret([tuple(name) for name in path.split("/") if name])
+    return holds_secret(split(path))
 
 
-def _folded(segment: Part) -> Part:
+def split(path: str) -> list[Part]:
+    """The parts of a path without wildcards."""
+    return [tuple(name) for name in path.split("/") if name]
+
+
+def folded(segment: Part) -> Part:
     return tuple(sign.casefold() if isinstance(sign, str) else sign for sign in segment)
 
 

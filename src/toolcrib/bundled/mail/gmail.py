@@ -149,9 +149,8 @@ def _snippet(text: str) -> str:
 
 
 class GmailLabels:
-    def __init__(self, listed: Callable[[], Awaitable[Any]], create: Callable[[str], Awaitable[str]]) -> None:
-        self._listed = listed
-        self._create = create
+    def __init__(self, mailbox: GmailMailbox) -> None:
+        self._mailbox = mailbox
         self._names: dict[str, str] = {}
         """By id."""
         self._read_at = -MAX_AGE
@@ -183,13 +182,13 @@ class GmailLabels:
         return [known[_key(label)] for label in labels]
 
     async def _refresh(self) -> None:
-        listed = (await self._listed()).get("labels") or ()
+        listed = (await self._mailbox.get("labels")).get("labels") or ()
         self._names = {str(label["id"]): str(label["name"]) for label in listed if label["id"] not in _SHOWN}
         self._read_at = time.monotonic()
 
     async def _missing(self, label: str, create: bool) -> str:
         if create:
-            made = await self._create(label)
+            made = str((await self._mailbox.post("labels", {"name": label}))["id"])
             self._names[made] = label
             return made
         shown = ", ".join([*_SYSTEM, *sorted(self._names.values(), key=str.casefold)][:40])
@@ -204,7 +203,7 @@ class GmailMailbox:
     def __init__(self, store: AccountStore, account: Account) -> None:
         self._account = account
         self._access = GoogleAccess(store, account)
-        self._labels = GmailLabels(self._list_labels, self._create_label)
+        self._labels = GmailLabels(self)
         self._address = account.user
 
     @property
@@ -218,13 +217,13 @@ class GmailMailbox:
     async def identify(self) -> None:
         """Ask Google for the address if the account was stored without it."""
         if not self._address:
-            self._address = str((await self._get("profile", {})).get("emailAddress", ""))
+            self._address = str((await self.get("profile")).get("emailAddress", ""))
 
     async def search(self, query: str, limit: int, page: str | None) -> FoundPage:
         asked = {"q": query, "maxResults": limit, **({"pageToken": page} if page else {})}
         if "in:anywhere" in query or "in:trash" in query or "in:spam" in query:
             asked["includeSpamTrash"] = "true"
-        listed = await self._get("messages", asked)
+        listed = await self.get("messages", asked)
         ids = [str(message["id"]) for message in listed.get("messages") or ()]
         found = await self._summaries(ids)
         return FoundPage(
@@ -235,7 +234,7 @@ class GmailMailbox:
         )
 
     async def open(self, message_id: str) -> OpenMessage:
-        raw = await self._get(f"messages/{_checked(message_id)}", {"format": "full"})
+        raw = await self.get(f"messages/{_checked(message_id)}", {"format": "full"})
         message = open_message(raw)
         return replace(message, labels=await self._names(message.labels))
 
@@ -244,11 +243,11 @@ class GmailMailbox:
             return part.inline[:limit]
         if not part.handle:
             return b""
-        data = await self._get(f"messages/{message.id}/attachments/{part.handle}", {})
+        data = await self.get(f"messages/{message.id}/attachments/{part.handle}")
         return decode_base64url(str(data.get("data") or ""))[:limit]
 
     async def raw(self, message: OpenMessage, limit: int) -> bytes:
-        found = await self._get(f"messages/{_checked(message.id)}", {"format": "raw"})
+        found = await self.get(f"messages/{_checked(message.id)}", {"format": "raw"})
         return decode_base64url(str(found.get("raw") or ""))[:limit]
 
     async def stream(self, message: OpenMessage, part: MessagePart) -> AsyncIterator[bytes]:
@@ -256,7 +255,7 @@ class GmailMailbox:
 
     async def thread(self, message: OpenMessage) -> Thread:
         asked: dict[str, Any] = {"format": "metadata", "metadataHeaders": list(_FIELDS)}
-        found = await self._get(f"threads/{_checked(message.thread)}", asked)
+        found = await self.get(f"threads/{_checked(message.thread)}", asked)
         return Thread.of([summary(message) for message in found.get("messages") or ()])
 
     async def send(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
@@ -267,11 +266,11 @@ class GmailMailbox:
         return _sent(made.get("message") or made)
 
     async def trash(self, message_id: str) -> Changed:
-        return await self._changed(await self._post(f"messages/{_checked(message_id)}/trash", None))
+        return await self._changed(await self.post(f"messages/{_checked(message_id)}/trash", None))
 
     async def unread(self, label: str) -> int:
         known = await self._labels.ids([label], create=False)
-        found = await self._get(f"labels/{known[0]}", {})
+        found = await self.get(f"labels/{known[0]}")
         return int(found.get("messagesUnread") or 0)
 
     async def modify(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Changed]:
@@ -284,7 +283,7 @@ class GmailMailbox:
 
         async def one(message_id: str) -> Changed:
             try:
-                return await self._changed(await self._post(f"messages/{message_id}/modify", change))
+                return await self._changed(await self.post(f"messages/{message_id}/modify", change))
             except MessageGone as error:
                 return Changed(message_id, error=f"{error.message} {error.hint}")
 
@@ -296,7 +295,7 @@ class GmailMailbox:
         async def one(message_id: str) -> MessageSummary | None:
             try:
                 asked = {"format": "full", "fields": SUMMARY_FIELDS}
-                return summary(await self._get(f"messages/{message_id}", asked))
+                return summary(await self.get(f"messages/{message_id}", asked))
             except MessageGone:
                 return None
 
@@ -311,18 +310,12 @@ class GmailMailbox:
     async def _changed(self, message: Any) -> Changed:
         return Changed(str(message.get("id", "")), await self._names(message.get("labelIds") or ()))
 
-    async def _list_labels(self) -> Any:
-        return await self._get("labels", {})
-
-    async def _create_label(self, name: str) -> str:
-        return str((await self._post("labels", {"name": name}))["id"])
-
     async def _store(self, path: str, message: Outgoing, answered: OpenMessage | None, *, wrap: bool) -> Any:
         data = message.to_store
         about = {"threadId": answered.thread} if answered and answered.thread else {}
         if len(data) < UPLOAD_FROM:
             raw = {**about, "raw": base64.urlsafe_b64encode(data).decode("ascii")}
-            return await self._post(path, {"message": raw} if wrap else raw)
+            return await self.post(path, {"message": raw} if wrap else raw)
         return await self._upload(path, {"message": about} if wrap else about, data)
 
     async def _upload(self, path: str, about: dict[str, Any], data: bytes) -> Any:
@@ -338,10 +331,10 @@ class GmailMailbox:
         )
         return self._read(response)
 
-    async def _get(self, path: str, params: dict[str, Any]) -> Any:
+    async def get(self, path: str, params: dict[str, Any] | None = None) -> Any:
         return self._read(await self._access.request("GET", self._url(path), params=params))
 
-    async def _post(self, path: str, body: Any) -> Any:
+    async def post(self, path: str, body: Any) -> Any:
         return self._read(await self._access.request("POST", self._url(path), json=body))
 
     def _url(self, path: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from toolcrib.accounts import Account
@@ -67,6 +68,7 @@ R = TypeVar("R")
 DEADLINE = 120.0
 """Seconds for one operation, all its commands together."""
 SEND_DEADLINE = 600.0
+_NARROWER = "Try again with a narrower request."
 
 
 class ImapPool:
@@ -255,7 +257,7 @@ def modify_labels(
 ) -> Changed:
     """Change the labels of one message."""
     found = locate(connection, wanted, folders, change=True)
-    folder = next((folder for folder in folders if folder.name == found.folder), Folder(found.folder))
+    folder = _named(folders, found.folder)
     plan = _plan(folder, folders, add, remove, gmail=connection.has_capability("X-GM-EXT-1"))
     _check_keywords(connection, found.folder, plan.add)
     set_flags(connection, found.uid, plan.add, plan.remove)
@@ -424,17 +426,12 @@ class ImapMailbox:
     async def _transmit(self, data: bytes, recipients: Sequence[str]) -> dict[str, str]:
         from toolcrib.accounts.smtp import send_mail
 
-        account = self._account.name
-        try:
-            async with asyncio.timeout(SEND_DEADLINE):
-                return await in_thread(
-                    send_mail, self._servers, self._password, data, recipients, account=account
-                )
-        except TimeoutError as error:
-            raise CallTimeout(
-                f"The mail server did not finish within {SEND_DEADLINE:g} s.",
-                hint="The message may have been sent: check before sending it again.",
-            ) from error
+        return await _within(
+            SEND_DEADLINE,
+            "The message may have been sent: check before sending it again.",
+            partial(send_mail, account=self._account.name),
+            *(self._servers, self._password, data, recipients),
+        )
 
     async def save_draft(self, message: Outgoing, answered: OpenMessage | None) -> Sent:
         def work(connection: ImapConnection) -> ImapId:
@@ -457,8 +454,7 @@ class ImapMailbox:
     async def unread(self, label: str) -> int:
         def work(connection: ImapConnection) -> int:
             folders = _folders(connection)
-            folder = next((folder for folder in folders if folder.is_called(label)), None)
-            if folder is not None:
+            if (folder := _labelled(folders, label)) is not None:
                 return int(connection.folder_status(folder.name, ["UNSEEN"])[b"UNSEEN"])
             return sum(
                 _unread_with(connection, folder, label)
@@ -518,20 +514,18 @@ class ImapMailbox:
         return await self._read(work)
 
     async def _read(self, work: Callable[[ImapConnection], R]) -> R:
-        return await _within(DEADLINE, self._pool.read, work)
+        return await _within(DEADLINE, _NARROWER, self._pool.read, work)
 
     async def _change(self, work: Callable[[ImapConnection], R]) -> R:
-        return await _within(DEADLINE, self._pool.change, work)
+        return await _within(DEADLINE, _NARROWER, self._pool.change, work)
 
 
-async def _within(seconds: float, function: Callable[..., R], *arguments: object, **named: object) -> R:
+async def _within(seconds: float, hint: str, function: Callable[..., R], *arguments: object) -> R:
     try:
         async with asyncio.timeout(seconds):
-            return await in_thread(function, *arguments, **named)
+            return await in_thread(function, *arguments)
     except TimeoutError as error:
-        raise CallTimeout(
-            f"The mail server did not finish within {seconds:g} s.", hint="Try again with a narrower request."
-        ) from error
+        raise CallTimeout(f"The mail server did not finish within {seconds:g} s.", hint=hint) from error
 
 
 def _folders(connection: ImapConnection) -> list[Folder]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,9 +118,14 @@ class ProjectTools:
     def _folder(self) -> Path:
         return self._workplace.folder().resolve()
 
-    def _files(self) -> AbstractContextManager[FileTools]:
+    @contextmanager
+    def _files(self) -> Iterator[FileTools]:
         """The tools for files, confined to the caller's folder while the block lasts."""
-        return _confined(self._folder)
+        roots = Roots([self._folder])
+        try:
+            yield FileTools(roots)
+        finally:
+            roots.close()
 
     def _inside(self, path: str) -> str:
         folder = self._folder
@@ -134,12 +139,3 @@ class ProjectTools:
         elif own_part(folder, wanted.relative_to(folder).parts) or own_holding(wanted, folder):
             raise ToolFailure(f"{path!r} belongs to Toolcrib itself.")
         return str(wanted.relative_to(folder))
-
-
-@contextmanager
-def _confined(folder: Path) -> Iterator[FileTools]:
-    roots = Roots([str(folder)])
-    try:
-        yield FileTools(roots)
-    finally:
-        roots.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, hits_of
+from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, hits_of, request_json
 from toolcrib.bundled.websearch.settings import WebSettings
 
 TITLE = "Brave"

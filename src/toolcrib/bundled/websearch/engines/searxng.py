@@ -9,8 +9,8 @@ from toolcrib.bundled.websearch.engines.engine import (
     Hit,
     SearchQuery,
     entries_of,
-    request_json,
     hits_of,
+    request_json,
 )
 from toolcrib.bundled.websearch.settings import WebSettings
 

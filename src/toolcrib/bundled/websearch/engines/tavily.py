@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, request_json, hits_of
+from toolcrib.bundled.websearch.engines.engine import Hit, SearchQuery, entries_of, hits_of, request_json
 from toolcrib.bundled.websearch.settings import WebSettings
 
 TITLE = "Tavily"

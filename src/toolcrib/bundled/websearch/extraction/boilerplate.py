@@ -9,9 +9,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from toolcrib.bundled.websearch.extraction.document import listed
-
 from toolcrib.bundled.websearch.extraction.content import Content, Measure
+from toolcrib.bundled.websearch.extraction.document import listed
 from toolcrib.bundled.websearch.extraction.hidden import remove
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
