@@ -210,7 +210,6 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("bundled.calendar.model.CalendarInfo", "bundled.calendar.results.CalendarResult"),
         ("bundled.mail.mailbox.Changed", "bundled.mail.results.ChangedEmail"),
         ("bundled.websearch.engines.engine.Hit", "bundled.websearch.tools.WebSearchResult"),
-        ("bundled.websearch.extraction.document.NumberedLink", "bundled.websearch.tools.PageLink"),
     ),
     "In a change, None leaves a field as it is.": (
         ("bundled.calendar.model.EventChanges", "bundled.calendar.model.NewEvent"),

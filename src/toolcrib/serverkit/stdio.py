@@ -7,6 +7,7 @@ a second of the end of its input, whatever its tools are doing.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import os
@@ -19,7 +20,7 @@ from typing import Any, NoReturn, Protocol, cast
 
 from pydantic_core import from_json
 
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import ToolcribError, UsageError
 from toolcrib.serverkit.encoding import (
     HEAVY,
     SMALL,
@@ -365,3 +366,14 @@ def serve(create: Callable[[Sequence[str]], ToolServer], usage: str) -> NoReturn
         sys.stderr.write("\n".join(filter(None, (f"error: {error.message}", error.hint))) + "\n")
         raise SystemExit(error.exit_code) from None
     run(server)
+
+
+class ServerArguments(argparse.ArgumentParser):
+    """Raises `UsageError` with the first line of the usage text; options are never abbreviated."""
+
+    def __init__(self, server: str, usage: str) -> None:
+        super().__init__(server, add_help=False, allow_abbrev=False)
+        self._hint = usage.strip().splitlines()[0]
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}.", hint=self._hint)

@@ -74,7 +74,7 @@ def test_links_are_absolute_numbered_once_and_only_of_the_web() -> None:
         "<a href='JaVaScRiPt:x'>bad</a><a href='https://u:p@e.test/'>login</a>"
         f"<a href='http://[x'>odd</a></p><p>{PROSE}</p></article>"
     )
-    assert [(link.number, link.text, link.url) for link in found.links] == [
+    assert [(link["number"], link["text"], link["url"]) for link in found.links] == [
         (1, "first", "https://x.test/one"),
         (2, "second", "https://x.test/a/two"),
     ]
@@ -87,7 +87,7 @@ def test_links_are_relative_to_the_base_that_the_page_names() -> None:
 
     found = worker.read(WebDocument(html.encode(), "https://x.test/a/page", mode="full"))
 
-    assert [link.url for link in found.links] == ["https://x.test/docs/start.html"]
+    assert [link["url"] for link in found.links] == ["https://x.test/docs/start.html"]
 
 
 def test_a_page_without_an_article_is_read_as_a_whole() -> None:

@@ -15,9 +15,9 @@ from toolcrib.accounts.selection import account_required
 from toolcrib.bundled.calendar.sessions import CalendarAccounts
 from toolcrib.bundled.calendar.tools import CalendarTools
 from toolcrib.bundled.calendar.zones import local_zone
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 USAGE = """

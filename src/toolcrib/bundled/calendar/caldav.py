@@ -58,6 +58,7 @@ from toolcrib.bundled.calendar.model import (
 )
 from toolcrib.bundled.calendar.occurrences import Expansion, Occurrence, repeats
 from toolcrib.bundled.calendar.series import StoredSeries
+from toolcrib.bundled.calendar.sessions import OpenCalendars
 from toolcrib.serverkit.context import ToolFailure
 
 _UNSUPPORTED = "This calendar server cannot look up the time of others."
@@ -253,7 +254,7 @@ class _KnownHome(NamedTuple):
     found_at: float
 
 
-class DavProvider:
+class _KnownHomes:
     """Connects to the servers of accounts; remembers their homes for a while."""
 
     def __init__(self, store: AccountStore) -> None:
@@ -279,7 +280,9 @@ class DavProvider:
         return home
 
 
-provider = DavProvider
+def provider(store: AccountStore) -> OpenCalendars:
+    """See `OpenCalendars`."""
+    return _KnownHomes(store).open
 
 
 @dataclass

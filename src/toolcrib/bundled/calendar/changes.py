@@ -82,18 +82,7 @@ def event_preview(
 
 def as_event(new: NewEvent, calendar: str) -> Event:
     """A new event as it will look."""
-    return Event(
-        id="",
-        calendar=calendar,
-        title=new.title,
-        start=new.start,
-        end=new.end,
-        location=new.location,
-        description=new.description,
-        attendees=new.attendees,
-        rules=new.rules,
-        reminders=new.reminders or (),
-    )
+    return Event(id="", calendar=calendar, **{**vars(new), "reminders": new.reminders or ()})
 
 
 def changed_event(event: Event, changes: EventChanges) -> Event:

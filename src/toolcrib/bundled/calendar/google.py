@@ -49,6 +49,7 @@ from toolcrib.bundled.calendar.model import (
 )
 from toolcrib.bundled.calendar.results import day_text
 from toolcrib.bundled.calendar.rules import checked_rule
+from toolcrib.bundled.calendar.sessions import OpenCalendars
 from toolcrib.errors import ToolcribError
 from toolcrib.serverkit.context import ToolFailure
 
@@ -66,18 +67,14 @@ class _Changed(Exception):
     """Someone else changed the event."""
 
 
-class GoogleProvider:
-    """Connections are shared between calls by `GoogleAccess`."""
-
-    def __init__(self, store: AccountStore) -> None:
-        self._store = store
+def provider(store: AccountStore) -> OpenCalendars:
+    """See `OpenCalendars`. Connections are shared between calls by `GoogleAccess`."""
 
     @asynccontextmanager
-    async def open(self, account: Account, zone: tzinfo) -> AsyncIterator[GoogleCalendars]:
-        yield GoogleCalendars(GoogleAccess(self._store, account), zone)
+    async def opened(account: Account, zone: tzinfo) -> AsyncIterator[GoogleCalendars]:
+        yield GoogleCalendars(GoogleAccess(store, account), zone)
 
-
-provider = GoogleProvider
+    return opened
 
 
 class GoogleCalendars:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -64,11 +64,11 @@ class Calendars(Protocol):
         """When others are busy, or why that is not known."""
 
 
-class CalendarProvider(Protocol):
-    """`provider` of a module: made once for a server, so that it may remember what it found."""
+OpenCalendars = Callable[[Account, tzinfo], AbstractAsyncContextManager[Calendars]]
+"""Connects to the calendars of an account; times without a zone are in the given one.
 
-    def open(self, account: Account, zone: tzinfo) -> AbstractAsyncContextManager[Calendars]:
-        """Connect to the calendars of an account. Times without a zone are in `zone`."""
+Made by `provider` of a module, once for a server, so that it may remember what it found.
+"""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class CalendarAccounts:
     def __init__(self, store: AccountStore, time_zone: str = "") -> None:
         self._store = store
         self._time_zone = time_zone
-        self._providers: dict[str, CalendarProvider] = {}
+        self._providers: dict[str, OpenCalendars] = {}
 
     @asynccontextmanager
     async def open(
@@ -139,11 +139,11 @@ class CalendarAccounts:
         await ensure(EXTRA, context)
         zone = local_zone(self._time_zone)
         now = (asked_at or datetime.now(zone)).astimezone(zone).replace(microsecond=0)
-        provider = await self._provider(account.provider)
-        async with provider.open(account, zone) as calendars:
+        connect = await self._provider(account.provider)
+        async with connect(account, zone) as calendars:
             yield CalendarSession(account, calendars, zone, now)
 
-    async def _provider(self, name: str) -> CalendarProvider:
+    async def _provider(self, name: str) -> OpenCalendars:
         if name not in self._providers:
             # A thread, because the first import takes a third of a second.
             module = await asyncio.to_thread(importlib.import_module, f"toolcrib.bundled.calendar.{name}")

@@ -10,8 +10,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 USAGE = """

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from toolcrib.bundled.filesystem.tools import FileTools
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.confined import Roots
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 USAGE = """

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 USAGE = """

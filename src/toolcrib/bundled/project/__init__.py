@@ -15,9 +15,9 @@ from toolcrib.bundled.project.tools import ProjectTools
 from toolcrib.bundled.terminal.sandbox import Sandbox
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 USAGE = """

@@ -17,9 +17,9 @@ from toolcrib.bundled.terminal.sessions import CommandSessions
 from toolcrib.bundled.terminal.tools import TerminalTools
 from toolcrib.bundled.terminal.workplace import Workplace
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.readiness import missing_folder
 from toolcrib.serverkit.server import ToolServer
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.version import __version__
 
 __all__ = [

@@ -368,7 +368,7 @@ class Reader:
         if page is None:
             page = await self._load(url, mode, context)
             self._pages.put(key, page)
-        self._seen.add(link.url for link in page.extract.links)
+        self._seen.add(link["url"] for link in page.extract.links)
         return page
 
     async def _load(self, url: str, mode: Mode, context: ToolContext) -> LoadedPage:

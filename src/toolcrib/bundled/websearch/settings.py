@@ -10,8 +10,8 @@ from typing import Literal
 
 from toolcrib import plugins
 from toolcrib.errors import NetworkRefused, UsageError
-from toolcrib.serverkit.command_line import ServerArguments
 from toolcrib.serverkit.network import NetworkPolicy, endpoint_of
+from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.suggestions import did_you_mean
 
 ENGINES = "toolcrib.bundled.websearch.engines"

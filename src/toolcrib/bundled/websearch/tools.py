@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, TypedDict, cast
 
 from toolcrib.bundled.websearch.engines.engine import Period, SearchQuery
-from toolcrib.bundled.websearch.extraction.document import NumberedLink
+from toolcrib.bundled.websearch.extraction.document import PageLink
 from toolcrib.bundled.websearch.reading import LoadedPage, Reader, SeenAddresses
 from toolcrib.bundled.websearch.search import Searcher, SearchHits, read_site
 from toolcrib.bundled.websearch.settings import WebSettings
@@ -64,14 +64,6 @@ class SearchResults(TypedDict):
     engine: Annotated[str, "The search engine that answered"]
     results: list[WebSearchResult]
     not_answered: Annotated[list[str], "Engines that were asked first and did not answer, with the reason"]
-
-
-class PageLink(TypedDict):
-    """A link in the text of a page."""
-
-    number: int
-    text: str
-    url: str
 
 
 class WebPage(TypedDict):
@@ -176,13 +168,13 @@ def _search_text(query: str, found: SearchHits) -> str:
     return "\n".join(lines)
 
 
-def _links_of(page: LoadedPage, part: int) -> list[NumberedLink]:
+def _links_of(page: LoadedPage, part: int) -> list[PageLink]:
     """The links that this part refers to."""
     used = {int(number) for number in _REFERENCE.findall(page.parts[part - 1])}
-    return [link for link in page.extract.links if link.number in used]
+    return [link for link in page.extract.links if link["number"] in used]
 
 
-def _page_data(page: LoadedPage, part: int, links: list[NumberedLink]) -> WebPage:
+def _page_data(page: LoadedPage, part: int, links: list[PageLink]) -> WebPage:
     extract = page.extract
     return {
         "url": page.url,
@@ -193,7 +185,7 @@ def _page_data(page: LoadedPage, part: int, links: list[NumberedLink]) -> WebPag
         "part": part,
         "parts": len(page.parts),
         "text": page.parts[part - 1],
-        "links": [cast("PageLink", asdict(link)) for link in links],
+        "links": links,
         "note": _note(page, part),
     }
 
@@ -207,7 +199,7 @@ def _note(page: LoadedPage, part: int) -> str:
     return " ".join(filter(None, notes))
 
 
-def _page_text(page: LoadedPage, part: int, links: list[NumberedLink]) -> str:
+def _page_text(page: LoadedPage, part: int, links: list[PageLink]) -> str:
     extract, note = page.extract, _note(page, part)
     head = [f"Title: {extract.title}" if extract.title else "", f"URL: {page.url}"]
     if page.redirected_from:
@@ -218,4 +210,4 @@ def _page_text(page: LoadedPage, part: int, links: list[NumberedLink]) -> str:
     text = "\n".join([*filter(None, head), "", body])
     if not links:
         return text
-    return "\n".join([text, "", "Links:", *(f"[{link.number}]: {link.url}" for link in links)])
+    return "\n".join([text, "", "Links:", *(f"[{link['number']}]: {link['url']}" for link in links)])

@@ -18,9 +18,8 @@ import httpx2
 
 from toolcrib.errors import FetchFailed, NetworkRefused
 from toolcrib.serverkit.network.policy import NetworkPolicy
-from toolcrib.serverkit.network.proxies import environment_proxy
 from toolcrib.serverkit.network.short_reads import ShortReads, read_in_short_steps
-from toolcrib.serverkit.network.urls import check_url, port_of, raw_host
+from toolcrib.serverkit.network.urls import check_url, environment_proxy, port_of, raw_host
 
 NEXT_ADDRESS_AFTER = 0.25
 """Seconds until the next address is tried as well, as RFC 8305 recommends."""

@@ -63,6 +63,14 @@ def _list_of_archive(parsed: Parsed) -> bool:
 
 
 _SUM = Syntax(globs=True, flags="btz", long="binary text tag zero", operands="content")
+_LINES = Syntax(
+    globs=True,
+    flags="qvz",
+    values="nc",
+    number=True,
+    long="lines= bytes= quiet silent verbose",
+    operands="content",
+)
 _NOTHING = Syntax(most=0)
 
 COMMANDS: dict[str, Syntax] = {
@@ -121,14 +129,7 @@ COMMANDS: dict[str, Syntax] = {
     "free": Syntax(flags="bkmghltwL", long="human mega giga kibi mebi gibi total wide si", most=0),
     "getconf": Syntax(most=1),
     "groups": Syntax(most=1),
-    "head": Syntax(
-        globs=True,
-        flags="qvz",
-        values="nc",
-        number=True,
-        long="lines= bytes= quiet silent verbose",
-        operands="content",
-    ),
+    "head": _LINES,
     "hexdump": Syntax(flags="bcCdovx", values="ns", operands="content"),
     "hostname": Syntax(flags="sI", long="short all-ip-addresses", most=0),
     "id": Syntax(flags="gGnruz", long="group groups name real user", most=1),
@@ -211,14 +212,7 @@ COMMANDS: dict[str, Syntax] = {
     ),
     "sum": Syntax(flags="rs", operands="content"),
     "tac": Syntax(globs=True, flags="br", values="s", long="before regex separator=", operands="content"),
-    "tail": Syntax(
-        globs=True,
-        flags="qvz",
-        values="nc",
-        number=True,
-        long="lines= bytes= quiet silent verbose",
-        operands="content",
-    ),
+    "tail": _LINES,
     "tar": Syntax(flags="tvzjJ", values="f", operands="text", check=_list_of_archive),
     "tr": Syntax(flags="cCdst", long="complement delete squeeze-repeats truncate-set1"),
     "tree": Syntax(

@@ -176,7 +176,7 @@ async def _fetch(address: str, policy: NetworkPolicy, most: int) -> bytes:
 
 def _check_address(address: str) -> None:
     """Plain http only on this machine: an attacker on the network could replace the server."""
-    from toolcrib.serverkit.network.proxies import is_local
+    from toolcrib.serverkit.network.urls import is_local
 
     parts = urlsplit(address)
     if parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.hostname or "")):

@@ -23,10 +23,9 @@ from toolcrib.serverkit.network.addresses import AddressKind, kind_of
 from toolcrib.serverkit.network.client import GuardedTransport
 from toolcrib.serverkit.network.fetching import FetchLimits, read_body
 from toolcrib.serverkit.network.policy import NetworkPolicy, is_address, shown
-from toolcrib.serverkit.network.proxies import environment_proxy, is_local
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.network.short_reads import read_in_short_steps
-from toolcrib.serverkit.network.urls import origin, parse_url, port_of, raw_host
+from toolcrib.serverkit.network.urls import environment_proxy, is_local, origin, parse_url, port_of, raw_host
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.transport import LinkContext
 

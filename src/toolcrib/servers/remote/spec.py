@@ -39,7 +39,7 @@ def is_unencrypted(address: str) -> bool:
     """Whether others in the network could read what is sent there."""
     import httpx2
 
-    from toolcrib.serverkit.network.proxies import is_local
+    from toolcrib.serverkit.network.urls import is_local
 
     url = httpx2.URL(address)
     return url.scheme == "http" and not is_local(url.host)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict
 from urllib.parse import urljoin, urlsplit
 
 from toolcrib.serverkit.visible_text import visible
@@ -63,8 +63,7 @@ class WebDocument:
     mode: Mode = "article"
 
 
-@dataclass(frozen=True)
-class NumberedLink:
+class PageLink(TypedDict):
     """A link of the text, by the number that the text shows."""
 
     number: int
@@ -83,7 +82,7 @@ class Extract:
     author: str = ""
     published: str = ""
     language: str = ""
-    links: list[NumberedLink] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
     needs_browser: bool = False
     """True if the page has almost no text before its scripts run."""
     note: str = ""

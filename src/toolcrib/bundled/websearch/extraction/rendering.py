@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from toolcrib.bundled.websearch.extraction.document import (
-    NumberedLink,
+    PageLink,
     listed,
     one_line,
     web_address,
@@ -32,7 +32,7 @@ _CELL_BLOCKS = frozenset(("pre", "table", "h1", "h2", "h3", "h4", "h5", "h6"))
 _LINE_NUMBERS = re.compile(r"\b(?:linenos?|lineno\w*|line-?numbers?|gutter|blob-num|rouge-gutter)\b", re.I)
 
 
-def render(root: Any, url: str, *, images: bool = False) -> tuple[str, list[NumberedLink]]:
+def render(root: Any, url: str, *, images: bool = False) -> tuple[str, list[PageLink]]:
     """The Markdown of an element and all that is inside it, and the links that it refers to."""
     from html_to_markdown import convert
     from lxml.html import tostring
@@ -165,10 +165,10 @@ def _wrap_inside(element: Any, tag: str) -> None:
     element.append(wrapper)
 
 
-def _number_links(root: Any, url: str) -> list[NumberedLink]:
+def _number_links(root: Any, url: str) -> list[PageLink]:
     """Give every link of the web its number; other links keep only their text."""
     numbers: dict[str, int] = {}
-    links: list[NumberedLink] = []
+    links: list[PageLink] = []
     for element in list(root.iter("a")):
         text = one_line(" ".join(element.itertext()), 80)
         target = web_address(url, element.get("href", ""))
@@ -177,7 +177,7 @@ def _number_links(root: Any, url: str) -> list[NumberedLink]:
             continue
         if target not in numbers:
             numbers[target] = len(links) + 1
-            links.append(NumberedLink(numbers[target], text, target))
+            links.append(PageLink(number=numbers[target], text=text, url=target))
         element.attrib.clear()
         element.set("href", f"toolcrib-link:{numbers[target]}")
     return links

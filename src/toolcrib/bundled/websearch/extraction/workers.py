@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import Any
 
-from toolcrib.bundled.websearch.extraction.document import Extract, NumberedLink, WebDocument
+from toolcrib.bundled.websearch.extraction.document import Extract, WebDocument
 from toolcrib.bundled.websearch.extraction.worker import LENGTHS, pack, unpack_header
 from toolcrib.serverkit.context import ToolFailure
 
@@ -87,8 +87,7 @@ class ExtractionProcess:
             raise await self._died() from None
         if "unreadable" in answer:
             raise ToolFailure(answer["unreadable"], _TRY_RAW if document.mode != "raw" else "")
-        fields = answer["extract"]
-        return Extract(**{**fields, "links": [NumberedLink(**link) for link in fields["links"]]})
+        return Extract(**answer["extract"])
 
     async def _ask(self, message: bytes) -> dict[str, Any]:
         self._writer.write(message)

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.bundled.websearch.extraction.document import (
     Extract,
-    NumberedLink,
+    PageLink,
     Unreadable,
     WebDocument,
     one_line,
@@ -34,7 +34,7 @@ def read(document: WebDocument) -> Extract:
     entries = [element for element in root.iter() if _name(element) in ("item", "entry")]
     if not entries:
         return Extract(kind="xml", text=tidy("\n".join(_lines(root))))
-    links: list[NumberedLink] = []
+    links: list[PageLink] = []
     parts = [_entry(entry, document.url, links) for entry in entries[:MAX_ENTRIES]]
     cut = f"The first {MAX_ENTRIES} of {len(entries)} entries." if len(entries) > MAX_ENTRIES else ""
     channel = next((element for element in root.iter() if _name(element) in ("channel", "feed")), root)
@@ -64,12 +64,12 @@ def _parse(content: bytes) -> Any:
     return root
 
 
-def _entry(entry: Any, url: str, links: list[NumberedLink]) -> str:
+def _entry(entry: Any, url: str, links: list[PageLink]) -> str:
     title = _field(entry, "title", 300) or "(no title)"
     target = web_address(url, link) if (link := _link(entry).strip()) else ""
     lines = [f"## {title}"]
     if target:
-        links.append(NumberedLink(len(links) + 1, one_line(title, 80), target))
+        links.append(PageLink(number=len(links) + 1, text=one_line(title, 80), url=target))
         lines = [f"## [{title}][{len(links)}]"]
     about = [_field(entry, name, 60) for name in ("pubDate", "published", "updated", "date", "creator")]
     lines.append(" · ".join(dict.fromkeys(filter(None, about))))
