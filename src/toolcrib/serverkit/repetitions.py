@@ -66,15 +66,12 @@ class Repetition:
             parts["UNTIL"] = (_after(start, self.length) - timedelta(days=1)).strftime("%Y%m%d")
         return ";".join(f"{name}={value}" for name, value in parts.items())
 
-    def having(self, name: str, value: str) -> Repetition:
-        """With another part of the rule."""
-        other = self.other.having(name, value) if self.other else None
-        return replace(self, parts={**self.parts, name: value}, other=other, adjective="")
-
-    def lasting(self, length: Length) -> Repetition:
-        """For so long from its start."""
-        other = self.other.lasting(length) if self.other else None
-        return replace(self, length=length, other=other, adjective="")
+    def having(self, *, length: Length | None = None, **parts: str) -> Repetition:
+        """With other parts of the rule, or for so long from its start."""
+        other = self.other.having(length=length, **parts) if self.other else None
+        return replace(
+            self, parts={**self.parts, **parts}, length=length or self.length, other=other, adjective=""
+        )
 
 
 def _after(start: date, length: Length) -> date:

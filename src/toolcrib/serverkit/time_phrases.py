@@ -314,7 +314,7 @@ def _date(said: dict[str, str | None], today: date) -> date:
     """A date from its `day`, `month` and `year`. What is missing is that of the next day that fits."""
     day, month = int(re.sub(r"\D", "", said["day"] or "")), said.get("month")
     if month is None:
-        return _numbered(day, today)
+        return _coming(None, day, today)
     number = int(month) if month.isdecimal() else _month_number(month)
     if said.get("slashed"):
         number, day = _slashed(number, day)
@@ -332,27 +332,13 @@ def _slashed(first: int, second: int) -> tuple[int, int]:
     return (first, second) if second > 12 or first == second else (second, first)
 
 
-def _numbered(day: int, today: date) -> date:
-    """`the 20th`: of this month, or of the next one that has it if it is over."""
-    month = today.replace(day=1)
-    for _ in range(3):
-        try:
-            if (result := month.replace(day=day)) >= today:
-                return result
-        except ValueError:
-            pass
-        month = (month + timedelta(days=32)).replace(day=1)
-    raise ToolFailure(f"There is no day {day} in a month.", "Correct the date.")
-
-
-def _coming(month: int, day: int, today: date) -> date:
-    """The next time that day comes."""
-    for year in range(today.year, today.year + 9):
-        if month == 2 and day == 29 and year % 4:
-            continue
-        if (found := _day(year, month, day)) >= today:
-            return found
-    raise ToolFailure("This date does not exist.", "Correct the date.")
+def _coming(month: int | None, day: int, today: date) -> date:
+    """The next such day, today included: of this year, or `the 20th` of a month."""
+    days = (today + timedelta(days=ahead) for ahead in range(9 * 366))  # 29 February may be eight years away
+    found = next((coming for coming in days if coming.day == day and month in (None, coming.month)), None)
+    if found is None and month is None:
+        raise ToolFailure(f"There is no day {day} in a month.", "Correct the date.")
+    return found or _day(today.year, month or 0, day)
 
 
 def _day(year: int, month: int, day: int) -> date:

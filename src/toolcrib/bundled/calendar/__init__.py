@@ -1,6 +1,6 @@
 """Calendars on Google and CalDAV servers: events, recurrences, invitations and free time.
 
-`tools` has the tools, `caldav` and `google` the providers behind one protocol (`backend`). `occurrences` and
+`tools` has the tools, `caldav` and `google` the providers behind one protocol (`sessions`). `occurrences` and
 `rules` compute recurrences, `series` changes them, `quick_add` understands sentences.
 """
 

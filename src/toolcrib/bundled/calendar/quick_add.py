@@ -78,8 +78,6 @@ _EVENING = re.compile(
     re.I,
 )
 _EARLY = re.compile(r"\b(?:breakfast|wake|jog|run)\b", re.I)
-
-
 _DAY, _CLOCK, _FROM = mark_of(DAY), rf"(?:\bat\s+)?{mark_of(TIME)}", r"(?:\bfrom\s+)?"
 _SHAPES = (
     (rf"{_FROM}{_DAY}[\s,]*{_CLOCK}{TO}{_DAY}[\s,]*{_CLOCK}", ("day", "clock", "last_day", "last_clock")),
@@ -111,7 +109,17 @@ _RELATIVE = re.compile(
     r"|^(?:in|the|some) (?:latest|earliest|point|winter|spring|summer|autumn|fall) (?:$|[\ue000-\ue007])"
 )
 """`after lunch`, `first and third`, `at the latest`."""
-_LONG_NAMES = [name for name in (*WEEKDAYS, *MONTHS) if len(name) > 5]
+_LONG_NAMES = [
+    *(name for name in (*WEEKDAYS, *MONTHS) if len(name) > 5),
+    *("tomorrow", "tonight", "morning", "afternoon", "evening", "midnight", "weekly", "monthly"),
+]
+_NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
+_PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
+_TENS = {
+    *NUMBERS, "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+}  # fmt: skip
+_NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
 
 
 @dataclass
@@ -513,16 +521,6 @@ def _title(rest: str) -> str:
     while previous != words:
         previous, words = words, _ENDS.sub("", words).strip()
     return words
-
-
-_LONG_NAMES += ["tomorrow", "tonight", "morning", "afternoon", "evening", "midnight", "weekly", "monthly"]
-_NOT_MISSPELT = ("money", "frida", "sundry", "moaning")
-_PLAIN_LETTERS = str.maketrans("łøđıæœß", "lodiaos")
-_TENS = {
-    *NUMBERS, "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-    "twenty", "thirty", "forty", "fifty",
-}  # fmt: skip
-_NOT_LANGUAGES = ("beside", "ahead", "instead_of_day", "zones", "zones_in_capitals", "holidays")
 
 
 @cache

@@ -183,8 +183,8 @@ def span_text(event: Event, zone: tzinfo) -> str:
         return (
             f"{day_text(start)}, all day" if start == end else f"{day_text(start)} – {day_text(end)}, all day"
         )
-    until = f"{end:%H:%M}" if end.date() == start.date() else f"{day_text(end)} {end:%H:%M}"
-    return f"{day_text(start)} {start:%H:%M}–{until} {zone_name(start.tzinfo) or '(local time everywhere)'}"
+    zone_text = zone_name(start.tzinfo) or "(local time everywhere)"
+    return f"{day_text(start)} {_hours(event, zone)} {zone_text}"
 
 
 def event_text(event: Event, zone: tzinfo) -> str:

@@ -293,9 +293,9 @@ def take_repetition(phrase: Phrase) -> tuple[Repetition | None, MarkedWords | No
     day = mark_of(DAY)
     first = None
     if between := phrase.use(rf"(?:\b(?:from|starting|beginning)\s+(?:on\s+)?)?{day}{TO}{day}"):
-        first, found = between[0], found.having("UNTIL", f"{between[1].value:%Y%m%d}")
+        first, found = between[0], found.having(UNTIL=f"{between[1].value:%Y%m%d}")
     elif until := phrase.use(rf"\b(?:(?:up\s+)?(?:until|till|to)|through|thru|ending)\s+(?:on\s+)?{day}"):
-        found = found.having("UNTIL", f"{until[0].value:%Y%m%d}")
+        found = found.having(UNTIL=f"{until[0].value:%Y%m%d}")
     if first is None and (start := phrase.use(rf"\b(?:starting|beginning|from|as\s+of)\s+(?:on\s+)?{day}")):
         first = start[0]
     return _counted(phrase, found), first
@@ -306,11 +306,11 @@ def _counted(phrase: Phrase, found: Repetition) -> Repetition:
     before = len(phrase.found)
     phrase.mark(DONE, r"(?:for\s+)?(\d+)\s+(?:times|occurrences)", lambda times: times[1])
     if len(phrase.found) > before:
-        return found.having("COUNT", phrase.found[before].value)
+        return found.having(COUNT=phrase.found[before].value)
     if any(length.value.unit in FREQUENCIES for length in phrase.left(LENGTH)) and (
         used := phrase.use(mark_of(LENGTH))
     ):
-        return found.lasting(_of_series(used[0].value, found))
+        return found.having(length=_of_series(used[0].value, found))
     return found
 
 
