@@ -217,7 +217,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "Different things, alike by chance.": (
         ("accounts.dav_discovery.DavCalendar", "bundled.calendar.model.CalendarInfo"),
         ("bundled.canvas.results.AssignmentList", "bundled.canvas.results.SubmissionList"),
-        ("bundled.canvas.results.FileFacts", "bundled.discord.messages.DiscordAttachment"),
+        ("bundled.canvas.results.FileFacts", "bundled.discord.results.DiscordAttachment"),
         ("features.clients.commands.import_.ImportFile", "config.paste.pasted.PastedDocument"),
         (
             "config.drafts.ServerDraft",

@@ -1,6 +1,6 @@
 """Discord for models: servers, channels and messages, read and written as a bot.
 
-`tools` has the tools, `directory` finds servers and channels by name, `messages` and `markup` make messages
+`tools` has the tools, `directory` finds servers and channels by name, `results` and `markup` make messages
 readable, `sending` prepares what is sent, `search` finds messages.
 """
 

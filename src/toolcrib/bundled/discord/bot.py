@@ -16,7 +16,7 @@ from toolcrib.accounts.rate_limits import RateLimits
 from toolcrib.accounts.rest import RestClient
 from toolcrib.bundled.discord.directory import Directory, DiscordChannel, Recent
 from toolcrib.bundled.discord.markup import Names, mentions_channels, mentions_roles
-from toolcrib.bundled.discord.messages import DiscordMessage, hides_content, to_message
+from toolcrib.bundled.discord.results import DiscordMessage, hides_content, to_message
 from toolcrib.serverkit.context import ToolFailure
 
 

@@ -16,7 +16,7 @@ from toolcrib.bundled.discord import results
 from toolcrib.bundled.discord.bot import Bot, Bots
 from toolcrib.bundled.discord.directory import FORUMS, DiscordChannel, DiscordServer, message_id
 from toolcrib.bundled.discord.markup import Names, shown_markup, snowflake
-from toolcrib.bundled.discord.messages import DiscordMessage, fitting
+from toolcrib.bundled.discord.results import DiscordMessage, fitting
 from toolcrib.bundled.discord.search import Search, SearchOutcome, search
 from toolcrib.bundled.discord.sending import LONGEST, Mentions, compose, find_mentions, split_text
 from toolcrib.serverkit.approved import ShownPreviews

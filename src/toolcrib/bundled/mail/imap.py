@@ -152,11 +152,12 @@ class ImapPool:
         close_quietly(connection)
 
     def _drop_idle(self) -> None:
+        from toolcrib.accounts.imap import close_quietly
+
         with self._lock:
             idle, self._idle = self._idle, []
         for _, connection in idle:
-            with contextlib.suppress(Exception):
-                connection.shutdown()
+            close_quietly(connection)
 
 
 def _is_alive(connection: ImapConnection) -> bool:
