@@ -34,10 +34,10 @@ from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.bundled.desktop.vision.engines.rapid import words_of
 from toolcrib.bundled.desktop.vision.engines.tesseract import TesseractEngine
-from toolcrib.bundled.desktop.vision.text import Word
+from toolcrib.bundled.desktop.vision.text import OcrWord
 from toolcrib.serverkit.server import ToolServer
 
 DEADLINE = 30.0
@@ -101,9 +101,9 @@ async def _all(backend: Backend, windows: dict[str, Window], rounds: int) -> dic
     return results
 
 
-def _readers() -> dict[str, Callable[[numpy.ndarray], list[Word]]]:
+def _readers() -> dict[str, Callable[[numpy.ndarray], list[OcrWord]]]:
     ours = TesseractEngine()
-    readers: dict[str, Callable[[numpy.ndarray], list[Word]]] = {
+    readers: dict[str, Callable[[numpy.ndarray], list[OcrWord]]] = {
         "tesseract": lambda pixels: list(ours.read(pixels, ["eng"], DEADLINE).words)
     }
     try:
@@ -115,7 +115,7 @@ def _readers() -> dict[str, Callable[[numpy.ndarray], list[Word]]]:
     return readers
 
 
-def _recall(found: list[Word], truth: list[str]) -> float:
+def _recall(found: list[OcrWord], truth: list[str]) -> float:
     seen = Counter(_bare(word.text) for word in found)
     wanted = Counter(map(_bare, truth))
     return sum(min(count, seen[word]) for word, count in wanted.items()) / len(truth)
@@ -137,7 +137,7 @@ async def _timed(step: Step, rounds: int) -> dict[str, float]:
 
 
 def _server(backend: Backend) -> ToolServer:
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
 
     async def opened(context: object = None) -> Backend:
         return backend

@@ -17,7 +17,7 @@ from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.server import ToolServer
 
 SIZE = (1280, 800)
@@ -69,7 +69,7 @@ async def open_world() -> AsyncIterator[World]:
 
 
 def _server(backend: Backend) -> ToolServer:
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
 
     async def opened(context: object = None) -> Backend:
         return backend

@@ -13,9 +13,16 @@ from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.schema import service, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.service import by_hand, method_of, snake_case
-from toolcrib.bundled.desktop.operations.table import KEEPING, Desktop, Operation, Reply, groups, operation
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
-from toolcrib.bundled.desktop.tools.offer import Offer
+from toolcrib.bundled.desktop.operations.table import (
+    KEEPING,
+    Desktop,
+    DesktopOperation,
+    Reply,
+    groups,
+    operation,
+)
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools.offer import ProfileTools
 from toolcrib.bundled.desktop.tools.surface import offer_operation
 from toolcrib.serverkit.server import ToolServer
 
@@ -25,11 +32,11 @@ RPCS = {method.name for method in service().methods}
 
 @pytest.fixture
 def session() -> DesktopSession:
-    return DesktopSession(Settings())
+    return DesktopSession(SessionSettings())
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-def test_an_operation_has_a_surface_and_a_result(row: Operation) -> None:
+def test_an_operation_has_a_surface_and_a_result(row: DesktopOperation) -> None:
     assert row.title or row.rpc in RPCS
     assert dataclasses.is_dataclass(row.result)
     assert "read_mask" not in row.hints
@@ -66,9 +73,9 @@ async def begin_session(desktop: Desktop, session_id: str = "none") -> Reply[Num
 
 
 async def test_one_row_is_a_tool_and_a_grpc_method(session: DesktopSession) -> None:
-    row: Operation = begin_session.operation  # type: ignore[attr-defined]
+    row: DesktopOperation = begin_session.operation  # type: ignore[attr-defined]
     server = ToolServer("desktop", "1")
-    offer_operation(Offer(server, None), session, row)
+    offer_operation(ProfileTools(server, None), session, row)
     tool: Any = server.tools["begin_session"]
 
     assert list(tool.definition["inputSchema"]["properties"]) == ["session_id", "read_mask"]

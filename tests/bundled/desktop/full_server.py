@@ -8,14 +8,14 @@ from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.server import ToolServer
 
 
 class FullServer:
     def __init__(self, backend: Backend | None, home: Path, **settings: Any) -> None:
-        self.session = DesktopSession(Settings(home=home, **settings))
+        self.session = DesktopSession(SessionSettings(home=home, **settings))
         if backend is not None:
             self.session.backend = _already_open(backend)  # type: ignore[method-assign]
         self.server = ToolServer("desktop", "0")

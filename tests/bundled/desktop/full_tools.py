@@ -8,7 +8,7 @@ from typing import Any
 from tests.bundled.desktop.conftest import eventually
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.server import ToolServer
 
 
@@ -16,7 +16,7 @@ class OpenedSession(DesktopSession):
     """A session on a desktop that is open already."""
 
     def __init__(self, backend: Backend) -> None:
-        super().__init__(Settings())
+        super().__init__(SessionSettings())
         self._opened = backend
 
     async def _open(self) -> Backend:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from toolcrib.bundled.desktop.backend import Application, Element, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Element, ElementTree, Window
 from toolcrib.bundled.desktop.consent.control import Scopes, preview
 from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
@@ -52,9 +52,9 @@ class FakeDesktop:
     async def _applications(self) -> list[Application]:
         return self.running
 
-    async def _tree(self, application: int, timeout: float) -> Tree:
+    async def _tree(self, application: int, timeout: float) -> ElementTree:
         states = frozenset({"showing", "visible"})
-        return Tree(
+        return ElementTree(
             application, (Element(("a", "1"), None, self.role, "OK", states=states, rect=self.button),)
         )
 

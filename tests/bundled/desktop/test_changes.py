@@ -9,11 +9,11 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, window_of
 from toolcrib.bundled.desktop.backend import Backend
-from toolcrib.bundled.desktop.changes import Change, ChangeListener, Changes
+from toolcrib.bundled.desktop.changes import ChangeListener, Changes, DesktopChange
 from toolcrib.serverkit.context import ToolFailure
 
 
-async def first(changes: ChangeListener, wanted: Callable[[Change], bool]) -> Change:
+async def first(changes: ChangeListener, wanted: Callable[[DesktopChange], bool]) -> DesktopChange:
     while True:
         change = await changes.next(30)
         assert change is not None
@@ -58,10 +58,10 @@ async def test_a_listener_to_the_clipboard_alone_wakes_no_costly_source() -> Non
         with changes.listen() as everything:
             assert (changes.wanted, woken) == (True, ["again"])
             for kind in ("pixels", "clipboard"):
-                changes.publish(Change(kind))
+                changes.publish(DesktopChange(kind))
             assert [await everything.next(5), await everything.next(5)] == [
-                Change("pixels"),
-                Change("clipboard"),
+                DesktopChange("pixels"),
+                DesktopChange("clipboard"),
             ]
-        assert await clipboard.next(5) == Change("clipboard")
+        assert await clipboard.next(5) == DesktopChange("clipboard")
         assert not changes.wanted

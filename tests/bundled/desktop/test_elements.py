@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.bundled.desktop.backend import Element, Tree, Window
+from toolcrib.bundled.desktop.backend import Element, ElementTree, Window
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, role_name, state_names
 from toolcrib.bundled.desktop.elements import switches
 from toolcrib.bundled.desktop.elements.difference import compare_trees, compare_windows, summarise
@@ -15,7 +15,7 @@ from toolcrib.bundled.desktop.elements.outline import fit, line, reduce
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots, StaleElement, find_nearest
 from toolcrib.bundled.desktop.elements.web_pages import page_around
-from toolcrib.bundled.desktop.failures import InvalidValue
+from toolcrib.bundled.desktop.failures import InvalidFormat
 from toolcrib.bundled.desktop.geometry import PictureSpace, Point, Rect
 from toolcrib.serverkit.context import ToolFailure
 
@@ -38,7 +38,7 @@ AGREE = element("/agree", "check box", "Agree", "/bar", USUAL | {"checked"})
 FIELD = element("/field", "entry", "Full name", "/bar", USUAL | {"editable"}, text="Ada Łovelace")
 FRAME = element("/frame", "frame", "Form", "/app")
 BAR = element("/bar", "panel", "", "/frame")
-TREE = Tree(7, (element("/app", "application", "program"), FRAME, BAR, SAVE, AGREE, FIELD))
+TREE = ElementTree(7, (element("/app", "application", "program"), FRAME, BAR, SAVE, AGREE, FIELD))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_old_snapshots_are_forgotten() -> None:
 
 
 def test_the_nearest_match_has_the_same_role_and_a_similar_name() -> None:
-    now = Tree(7, (element("/new", "push button", "Save"), element("/other", "push button", "Cancel")))
+    now = ElementTree(7, (element("/new", "push button", "Save"), element("/other", "push button", "Cancel")))
     assert find_nearest(SAVE, now) == now.elements[0]
     assert find_nearest(AGREE, now) is None
 
@@ -181,7 +181,7 @@ def test_the_difference_names_what_came_went_and_changed() -> None:
     dialog = element("/dialog", "dialog", "Save As", "/app")
     unchecked = element("/agree", "check box", "Agree", "/bar")
     filled = element("/field", "entry", "Full name", "/bar", USUAL | {"editable", "focused"}, text="Bob")
-    after = Tree(7, (FRAME, BAR, unchecked, filled, dialog))
+    after = ElementTree(7, (FRAME, BAR, unchecked, filled, dialog))
     assert compare_trees(TREE, after) == [
         "~ entry 'Full name': contains 'Bob', focused",
         "~ check box 'Agree': not checked",
@@ -192,14 +192,14 @@ def test_the_difference_names_what_came_went_and_changed() -> None:
 
 
 def test_an_incomplete_tree_reports_nothing_as_gone() -> None:
-    assert compare_trees(TREE, Tree(7, (FRAME,), complete=False)) == []
+    assert compare_trees(TREE, ElementTree(7, (FRAME,), complete=False)) == []
 
 
 def test_the_page_around_an_element_is_found() -> None:
-    def page(*states: str) -> Tree:
+    def page(*states: str) -> ElementTree:
         document = element("/page", "document web", "", "/frame", USUAL | set(states))
         start = element("/start", "push button", "Start", "/page")
-        return Tree(7, (FRAME, document, start, SAVE, BAR))
+        return ElementTree(7, (FRAME, document, start, SAVE, BAR))
 
     loading, loaded = page("busy"), page()
     assert page_around(loading, loading.elements[2]) == loading.elements[1]
@@ -222,7 +222,7 @@ def test_a_state_is_named_by_common_words(role: str, value: str, wanted: bool | 
     if wanted is not None:
         assert switches.wanted_state(given, value) is wanted
         return
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidFormat):
         switches.wanted_state(given, value)
 
 

@@ -18,13 +18,13 @@ from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11.connection import DisplayLost
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.context import ToolFailure
 
 
 @pytest.mark.acceptance
 async def test_a_display_that_disappears_is_replaced_by_a_new_one(tmp_path: Path) -> None:
-    session = DesktopSession(Settings(headless=(640, 480), home=tmp_path))
+    session = DesktopSession(SessionSettings(headless=(640, 480), home=tmp_path))
     try:
         backend = await session.backend()
         display = session._display
@@ -48,7 +48,7 @@ async def test_a_display_that_returns_is_used_again(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("DISPLAY", number)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "")
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
     with x_server(number, "640x480") as server:
         backend = await session.backend()
         server.kill()

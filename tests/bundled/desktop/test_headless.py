@@ -19,7 +19,7 @@ from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection
 from toolcrib.bundled.desktop.backends.x11.windows import has_manager, wait_for_manager
 from toolcrib.bundled.desktop.headless import FAMILY_LOCAL, HeadlessDisplay, parse_size, take_home
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.errors import UsageError
 
 HOLD_A_DISPLAY = """
@@ -120,7 +120,7 @@ async def saved_by_a_program(display: HeadlessDisplay, name: str) -> None:
 async def test_what_a_program_saved_stays_when_the_display_is_killed_and_the_server_ends(
     tmp_path: Path,
 ) -> None:
-    session = DesktopSession(Settings(headless=(640, 480), home=tmp_path))
+    session = DesktopSession(SessionSettings(headless=(640, 480), home=tmp_path))
     await session.backend()
     display = session._display
     assert display is not None

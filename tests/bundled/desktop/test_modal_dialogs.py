@@ -9,7 +9,7 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
-from toolcrib.bundled.desktop.backend import Element, Tree, Window
+from toolcrib.bundled.desktop.backend import Element, ElementTree, Window
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.modality import blocked_elements, blocked_windows
 from toolcrib.bundled.desktop.own_page import OwnPageGuard
@@ -55,9 +55,9 @@ def test_elements_of_a_blocked_window_are_found_by_its_title(title: str, added: 
     )
     dialog = f"Save{added}"
     windows = [window(1, f"Book{added}"), window(2, dialog, modal=True, owner=1)]
-    blocked = blocked_elements(Tree(7, elements), windows)
+    blocked = blocked_elements(ElementTree(7, elements), windows)
     assert {ref[1]: blocking for ref, blocking in blocked.items()} == {"main": dialog, "undo": dialog}
-    assert blocked_elements(Tree(7, elements), [window(1, "Book"), window(2, "Save", owner=1)]) == {}
+    assert blocked_elements(ElementTree(7, elements), [window(1, "Book"), window(2, "Save", owner=1)]) == {}
 
 
 @pytest.mark.parametrize(("title", "states"), [("", ()), ("program", ("modal",))])
@@ -70,7 +70,7 @@ def test_a_dialog_without_a_title_does_not_block_itself(title: str, states: tupl
         element("ok", "push button", "OK", "ask"),
     )
     windows = [window(1, "Book"), window(2, title, modal=True, owner=1)]
-    assert set(blocked_elements(Tree(7, elements), windows)) == {(":1", "main")}
+    assert set(blocked_elements(ElementTree(7, elements), windows)) == {(":1", "main")}
 
 
 def test_a_dialog_with_the_title_of_its_window_blocks_it() -> None:
@@ -80,7 +80,7 @@ def test_a_dialog_with_the_title_of_its_window_blocks_it() -> None:
         element("ask", "alert", "Question", "root", "modal"),
     )
     windows = [window(1, "Book"), window(2, "Book", modal=True, owner=1)]
-    assert blocked_elements(Tree(7, elements), windows) == {(":1", "main"): "Question"}
+    assert blocked_elements(ElementTree(7, elements), windows) == {(":1", "main"): "Question"}
 
 
 def test_a_dialog_that_only_accessibility_calls_modal_blocks_the_other_windows() -> None:
@@ -90,7 +90,7 @@ def test_a_dialog_that_only_accessibility_calls_modal_blocks_the_other_windows()
         element("ask", "dialog", "Question", "root", "modal"),
         element("popover", "panel", "", "main", "modal"),
     )
-    blocked = blocked_elements(Tree(7, elements), [])
+    blocked = blocked_elements(ElementTree(7, elements), [])
     assert {ref[1]: dialog for ref, dialog in blocked.items()} == {"main": "Question", "popover": "Question"}
 
 

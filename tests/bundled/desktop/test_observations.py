@@ -12,7 +12,7 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_server import FullServer
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.observations.hub import MAX_QUEUED, Observations, compare_elements
 from toolcrib.bundled.desktop.observations.model import (
@@ -228,11 +228,15 @@ def test_an_incomplete_tree_removes_nothing_and_filters_apply() -> None:
     def element(number: int, role: str, name: str, *states: str) -> Element:
         return Element(("x", str(number)), None, role, name, states=frozenset(states))
 
-    before = Tree(1, (element(1, "push button", "OK", "showing"), element(2, "label", "old", "showing")))
-    after = Tree(1, (element(2, "label", "new", "showing"), element(3, "push button", "Go")), complete=False)
+    before = ElementTree(
+        1, (element(1, "push button", "OK", "showing"), element(2, "label", "old", "showing"))
+    )
+    after = ElementTree(
+        1, (element(2, "label", "new", "showing"), element(3, "push button", "Go")), complete=False
+    )
     kinds = [each.kind for each in compare_elements(before, after, ObservationFilter())]
     assert kinds == ["element_added", "element_modified"]
     buttons = ObservationFilter(roles=("push_button",), visible_only=True)
     assert compare_elements(before, after, buttons) == []
-    removed = compare_elements(before, Tree(1, ()), buttons)
+    removed = compare_elements(before, ElementTree(1, ()), buttons)
     assert [each.element.name for each in removed if each.element] == ["OK"]

@@ -11,7 +11,7 @@ import cv2
 import numpy
 import pytest
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.vision.engine import EngineReading, OcrEngine, all_engines
 from toolcrib.bundled.desktop.vision.engines.tesseract import TesseractEngine
 from toolcrib.bundled.desktop.vision.language_data import (
@@ -55,8 +55,8 @@ class _Stuck(TesseractEngine):
 
 
 class _Absent(TesseractEngine):
-    def probe(self) -> Problem | None:
-        return Problem("There is no engine.", "Install one.")
+    def probe(self) -> SetupProblem | None:
+        return SetupProblem("There is no engine.", "Install one.")
 
 
 @pytest.mark.parametrize(

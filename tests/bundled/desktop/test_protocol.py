@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from toolcrib.bundled.desktop import create
-from toolcrib.bundled.desktop.failures import InvalidPageToken, InvalidValue, NotSupported, OutOfRange
+from toolcrib.bundled.desktop.failures import InvalidFormat, InvalidPageToken, NotSupported, OutOfRange
 from toolcrib.bundled.desktop.keys import chord_of
 from toolcrib.bundled.desktop.lists import filtered, masked, ordered
 from toolcrib.bundled.desktop.own_page import is_own_page
 from toolcrib.bundled.desktop.pages import make_token, paginate, read_token
 from toolcrib.bundled.desktop.resources import application_of, split_name
-from toolcrib.bundled.desktop.tools.offer import Offer
+from toolcrib.bundled.desktop.tools.offer import ProfileTools
 from toolcrib.serverkit.server import ToolServer
 
 RPC_TOOLS = {
@@ -156,7 +156,7 @@ async def test_a_call_that_never_ends_is_ended() -> None:
         return ""
 
     server = ToolServer("x", "0")
-    Offer(server, None)(wait_forever, "Wait", limit=0.01)
+    ProfileTools(server, None)(wait_forever, "Wait", limit=0.01)
     result = await server.tools["wait_forever"].call({})
     assert result["structuredContent"]["error"]["reason"] == "TIMEOUT"
 
@@ -199,14 +199,14 @@ def test_lists_are_filtered_ordered_and_masked() -> None:
     assert filtered([{"title": 'say "x"', "open": True}], r'title="say \"x\""', fields)
     assert ordered(items, "title desc", fields) == items
     for wrong in ("title", "colour=1", 'title="open', "title==", "x" * 600):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidFormat):
             filtered(items, wrong, fields)
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidFormat):
         ordered(items, "title sideways", fields)
     data = {"name": "n", "a": 1, "b": 2}
     assert masked(data, "a") == {"name": "n", "a": 1}
     assert masked(data, "*") == data
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidFormat):
         masked(data, "c")
 
 
@@ -216,7 +216,7 @@ def test_modifiers_may_be_words_or_enum_names() -> None:
     assert chord_of("c", ["command", "cmd"]) == "super+c"
     with pytest.raises(NotSupported):
         chord_of("a", ["MODIFIER_FUNCTION"])
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidFormat):
         chord_of("a", ["hyper"])
 
 

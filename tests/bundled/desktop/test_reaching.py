@@ -11,7 +11,7 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from tests.bundled.desktop.full_tools import FullTools
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
 from toolcrib.bundled.desktop.elements.search import wait_for, with_places
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 
@@ -180,7 +180,7 @@ async def test_rows_of_a_page_that_is_not_shown_are_hidden_and_not_clicked(
     assert await full.data("list_windows") == before
 
 
-def _inside_hidden(tree: Tree) -> list[Element]:
+def _inside_hidden(tree: ElementTree) -> list[Element]:
     by_ref = {each.ref: each for each in tree.elements}
     around = [by_ref.get(each.parent or ("", "")) for each in tree.elements]
     return [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually, window_of
-from toolcrib.bundled.desktop.backend import Backend, Tree
+from toolcrib.bundled.desktop.backend import Backend, ElementTree
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.backends.x11.atspi.last_reading import (
     MOST_ASKED,
@@ -103,7 +103,7 @@ async def test_a_repeated_reading_is_the_same_as_a_first_one(
     await eventually(is_the_same)
 
 
-def _described(tree: Tree) -> tuple[bool, list[Any]]:
+def _described(tree: ElementTree) -> tuple[bool, list[Any]]:
     assert len(tree.elements) > 50
     return tree.complete, [
         (each.ref, each.parent, each.role, each.name, each.states) for each in tree.elements

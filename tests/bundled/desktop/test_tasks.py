@@ -21,7 +21,7 @@ from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.server import ToolServer
 
 TASKS = all_tasks()
@@ -49,7 +49,7 @@ def browser(tasks_display: HeadlessDisplay, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 async def agent(tasks_display: HeadlessDisplay, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Agent]:
     backend = await open_backend(tasks_display.target)
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
 
     async def opened(context: object = None) -> Backend:
         return backend

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.vision.text import MatchMode, Word, find_phrases, group_lines, normalise
+from toolcrib.bundled.desktop.vision.text import MatchMode, OcrWord, find_phrases, group_lines, normalise
 
 
-def _lines(*texts: str) -> list[Word]:
+def _lines(*texts: str) -> list[OcrWord]:
     """Words of ten pixels a character, each line twenty pixels below the last."""
-    words: list[Word] = []
+    words: list[OcrWord] = []
     for number, text in enumerate(texts):
         x = 0
         for part in text.split():
-            words.append(Word(part, Rect(x, 20 * number, 10 * len(part), 12), 0.9, number))
+            words.append(OcrWord(part, Rect(x, 20 * number, 10 * len(part), 12), 0.9, number))
             x += 10 * (len(part) + 1)
     return words
 

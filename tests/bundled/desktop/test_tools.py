@@ -16,7 +16,7 @@ from tests.bundled.desktop.conftest import Programs, eventually
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.server import ToolServer
 
 
@@ -59,7 +59,7 @@ class Tools:
 
 @pytest.fixture
 async def tools(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Tools:
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
 
     async def opened(context: object = None) -> Backend:
         return backend

@@ -20,7 +20,7 @@ from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.serverkit.server import ToolServer
 
 TERMINAL = Rect(20, 40, 600, 300)
@@ -94,7 +94,7 @@ def two_monitors(display: HeadlessDisplay, monkeypatch: pytest.MonkeyPatch) -> I
 async def sight(
     backend: Backend, shown: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> Sight:
-    session = DesktopSession(Settings())
+    session = DesktopSession(SessionSettings())
 
     async def opened(context: object = None) -> Backend:
         return backend

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from toolcrib.bundled.desktop.backend import Element, Tree
+from toolcrib.bundled.desktop.backend import Element, ElementTree
 from toolcrib.bundled.desktop.elements.web_pages import FIRST_PAINT, MAX_BROWSERS, LoadedPages
 
 BROWSER = 7
@@ -41,8 +41,8 @@ def page(number: int, *states: str) -> Element:
     return Element(("browser", str(number)), None, "document web", "Page", states=frozenset(states))
 
 
-def tree(*elements: Element) -> Tree:
-    return Tree(BROWSER, elements)
+def tree(*elements: Element) -> ElementTree:
+    return ElementTree(BROWSER, elements)
 
 
 async def test_a_page_that_was_just_seen_gets_input_only_after_it_was_painted(
@@ -77,6 +77,6 @@ async def test_other_programs_and_known_pages_do_not_wait(pages: LoadedPages, cl
 
 async def test_only_the_last_browsers_are_remembered(pages: LoadedPages, clock: Clock) -> None:
     for application in range(MAX_BROWSERS + 1):
-        pages.note(Tree(application, (page(1),)))
+        pages.note(ElementTree(application, (page(1),)))
     await pages.accept_input(0)
     assert clock.slept == 0

@@ -10,7 +10,7 @@ import pytest
 
 from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
-from toolcrib.bundled.desktop.backend import Element, Screenshot, Tree
+from toolcrib.bundled.desktop.backend import Element, ElementTree, Screenshot
 from toolcrib.bundled.desktop.elements.difference import changed_area, compare_trees
 from toolcrib.bundled.desktop.geometry import Point, Rect
 
@@ -41,17 +41,17 @@ def test_the_area_that_looks_different_leaves_a_blinking_cursor_out(
 
 
 def test_texts_are_compared_and_said_before_what_only_became_disabled() -> None:
-    def tree(text: str, *states: str) -> Tree:
+    def tree(text: str, *states: str) -> ElementTree:
         shown = frozenset({"showing", "visible", *states})
         button = Element(("p", "1"), None, "push button", "Sum", states=shown)
         log = Element(("p", "2"), None, "text", "", states=shown, text=text)
-        return Tree(1, (button, log))
+        return ElementTree(1, (button, log))
 
     before, after = tree("first\nsecond\n", "sensitive", "enabled"), tree("first\nsecond\nthird\n")
     lines = compare_trees(before, after)
     assert lines[0].startswith("~ text: contains '…third")
     assert lines[1].startswith("~ push button 'Sum': disabled")
-    assert compare_trees(before, Tree(1, ())) == []
+    assert compare_trees(before, ElementTree(1, ())) == []
 
 
 async def text_of(full: FullTools, tool: str, **arguments: Any) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
 from toolcrib.bundled.desktop.headless import HOME, parse_size
 from toolcrib.bundled.desktop.profiles import PROFILES, offer_profile
 from toolcrib.bundled.desktop.scripting import scripts_folder
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.config.paths import find_paths
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.readiness import Lack
@@ -51,7 +51,7 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     size = parse_size(options.headless) if options.headless else None
     server = ToolServer("desktop", __version__, INSTRUCTIONS + (OWN_HOME if size else ""))
     scripts = scripts_folder(options.allow_scripts)
-    session = DesktopSession(Settings(headless=size, home=home, scripts=scripts))
+    session = DesktopSession(SessionSettings(headless=size, home=home, scripts=scripts))
     server.at_close(session.close)
     offer_profile(server, session, options.profile)
     Control(session, server.name, options.stop_key).govern(server)
@@ -68,7 +68,7 @@ def create(arguments: Sequence[str], home: Path | None = None) -> ToolServer:
     return server
 
 
-async def diagnose(arguments: Sequence[str]) -> list[Problem]:
+async def diagnose(arguments: Sequence[str]) -> list[SetupProblem]:
     """What this machine lacks for a server with these arguments; starts nothing."""
     from toolcrib.bundled.desktop.diagnosis import find_problems
 

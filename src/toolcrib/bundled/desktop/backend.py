@@ -42,7 +42,7 @@ class ClickRefused(ToolFailure):
 
 
 @dataclass(frozen=True)
-class Problem:
+class SetupProblem:
     """Something that is missing, and what to do about it."""
 
     message: str
@@ -132,7 +132,7 @@ class AtPoint:
 
 
 @dataclass(frozen=True)
-class Tree:
+class ElementTree:
     """The elements of one application, parents before children."""
 
     application: int
@@ -182,7 +182,7 @@ class Windows(Protocol):
     async def close(self, window: int) -> bool:
         """Ask it to close; False if it is still there after a moment."""
 
-    async def problem(self) -> Problem | None:
+    async def problem(self) -> SetupProblem | None:
         """What limits the control of windows on this desktop."""
 
 
@@ -253,7 +253,7 @@ class Capture(Protocol):
 
 
 class Accessibility(Protocol):
-    async def tree(self, application: int, timeout: float) -> Tree: ...
+    async def tree(self, application: int, timeout: float) -> ElementTree: ...
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]: ...
 

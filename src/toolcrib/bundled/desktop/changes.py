@@ -18,7 +18,7 @@ ALL_KINDS: frozenset[ChangeKind] = frozenset(get_args(ChangeKind))
 
 
 @dataclass(frozen=True)
-class Change:
+class DesktopChange:
     kind: ChangeKind
     detail: str = ""
     application: int | None = None
@@ -30,7 +30,7 @@ class Changes:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._listeners: dict[asyncio.Queue[Change], frozenset[ChangeKind]] = {}
+        self._listeners: dict[asyncio.Queue[DesktopChange], frozenset[ChangeKind]] = {}
         self._kinds: frozenset[ChangeKind] = frozenset()
         """What anyone listens to; replaced as a whole, because other threads read it."""
         self.on_listen: Callable[[], None] = lambda: None
@@ -41,7 +41,7 @@ class Changes:
         """Whether anyone listens to a costly source."""
         return not self._kinds <= CHEAP
 
-    def publish(self, change: Change) -> None:
+    def publish(self, change: DesktopChange) -> None:
         if change.kind not in self._kinds:
             return
         with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -50,7 +50,7 @@ class Changes:
     @contextlib.contextmanager
     def listen(self, *kinds: ChangeKind) -> Iterator[ChangeListener]:
         """Listen to some kinds of changes, or to all."""
-        queue: asyncio.Queue[Change] = asyncio.Queue(KEPT)
+        queue: asyncio.Queue[DesktopChange] = asyncio.Queue(KEPT)
         self._listeners[queue] = frozenset(kinds) or ALL_KINDS
         self._count_kinds()
         if not self._listeners[queue] <= CHEAP:
@@ -64,7 +64,7 @@ class Changes:
     def _count_kinds(self) -> None:
         self._kinds = frozenset().union(*self._listeners.values())
 
-    def _deliver(self, change: Change) -> None:
+    def _deliver(self, change: DesktopChange) -> None:
         for queue, kinds in self._listeners.items():
             if change.kind not in kinds:
                 continue
@@ -74,17 +74,17 @@ class Changes:
 
 
 class ChangeListener:
-    def __init__(self, queue: asyncio.Queue[Change]) -> None:
+    def __init__(self, queue: asyncio.Queue[DesktopChange]) -> None:
         self._queue = queue
 
-    async def next(self, timeout: float) -> Change | None:
+    async def next(self, timeout: float) -> DesktopChange | None:
         """The next change; None if there is none in time."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 return await self._queue.get()
         return None
 
-    def take(self) -> list[Change]:
+    def take(self) -> list[DesktopChange]:
         """Those that have arrived so far."""
         return [self._queue.get_nowait() for _ in range(self._queue.qsize())]
 

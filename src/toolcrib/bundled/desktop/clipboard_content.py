@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from toolcrib.bundled.desktop.backend import ClipboardContent
 from toolcrib.bundled.desktop.enums import read_enum
-from toolcrib.bundled.desktop.failures import InvalidValue, MissingField
+from toolcrib.bundled.desktop.failures import InvalidFormat, MissingField
 
 TEXT = "text/plain;charset=utf-8"
 HTML, RTF, URIS, PNG = "text/html", "text/rtf", "text/uri-list", "image/png"
@@ -68,7 +68,7 @@ def paths_of(data: bytes) -> list[str]:
 def decode_png(encoded: str) -> bytes:
     data = _decode("image_base64", encoded)
     if not data.startswith(b"\x89PNG"):
-        raise InvalidValue("The image is not a PNG picture.", "Convert it to PNG first.")
+        raise InvalidFormat("The image is not a PNG picture.", "Convert it to PNG first.")
     return data
 
 
@@ -80,12 +80,12 @@ def _decode(field: str, encoded: str) -> bytes:
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidValue(f"{field} is not valid base64.") from None
+        raise InvalidFormat(f"{field} is not valid base64.") from None
 
 
 def _files(paths: Sequence[str]) -> dict[str, bytes]:
     if not paths or len(paths) > MAX_PATHS or not all(PurePosixPath(path).is_absolute() for path in paths):
-        raise InvalidValue("files.paths needs full paths.", f"At most {MAX_PATHS}, such as /home/ada/a.txt.")
+        raise InvalidFormat("files.paths needs full paths.", f"At most {MAX_PATHS}, such as /home/ada/a.txt.")
     uris = [f"file://{quote(path)}" for path in paths]
     return {
         URIS: encode_text("\r\n".join([*uris, ""])),

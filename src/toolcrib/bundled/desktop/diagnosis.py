@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcrib.bundled.desktop import headless
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.backends import backend_module
 from toolcrib.serverkit.context import ToolFailure
 
@@ -21,7 +21,7 @@ _LOCAL = re.compile(r":(\d+)(?:\.\d+)?")
 PROPERTIES = "org.freedesktop.DBus.Properties"
 
 
-async def find_problems(size: tuple[int, int] | None) -> list[Problem]:
+async def find_problems(size: tuple[int, int] | None) -> list[SetupProblem]:
     """Of a display of its own with this size, or of the user's."""
     problems = await asyncio.to_thread(_of_target, size)
     if size is not None or any(problem.fatal for problem in problems):
@@ -30,12 +30,12 @@ async def find_problems(size: tuple[int, int] | None) -> list[Problem]:
     return [*problems, *_of_session(), *await _of_accessibility(getattr(target, "bus_address", ""))]
 
 
-async def find_missing(size: tuple[int, int] | None) -> list[Problem]:
+async def find_missing(size: tuple[int, int] | None) -> list[SetupProblem]:
     """Only that without which nothing works; cheap enough to be asked often."""
     return [problem for problem in await asyncio.to_thread(_of_target, size) if problem.fatal]
 
 
-def _of_target(size: tuple[int, int] | None) -> list[Problem]:
+def _of_target(size: tuple[int, int] | None) -> list[SetupProblem]:
     if size is not None:
         return headless.probe()
     try:
@@ -43,14 +43,14 @@ def _of_target(size: tuple[int, int] | None) -> list[Problem]:
         target = module.user_target()
         problems = list(module.probe(target))
     except ToolFailure as failure:
-        return [Problem(failure.message, failure.hint)]
+        return [SetupProblem(failure.message, failure.hint)]
     if not any(problem.fatal for problem in problems):
         problems += _of_display(getattr(target, "display", ""))
         problems += _of_server(target)
     return problems
 
 
-def _of_display(display: str) -> Sequence[Problem]:
+def _of_display(display: str) -> Sequence[SetupProblem]:
     """Whether a display on this machine answers; others are not tried."""
     number = _LOCAL.fullmatch(display)
     if number is None:
@@ -62,14 +62,14 @@ def _of_display(display: str) -> Sequence[Problem]:
             connection.connect(address)
             return []
     return [
-        Problem(
+        SetupProblem(
             f"The display {display} does not answer.",
             "Set DISPLAY to that of your session, or use a display of its own: --headless 1280x800.",
         )
     ]
 
 
-def _of_server(target: Any) -> Sequence[Problem]:
+def _of_server(target: Any) -> Sequence[SetupProblem]:
     """Whether a gRPC server on this machine answers; others are not tried."""
     address = getattr(target, "address", "")
     if not address or not target.is_local:
@@ -83,7 +83,7 @@ def _of_server(target: Any) -> Sequence[Problem]:
             host, _, port = address.rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
     except OSError:
-        return [Problem(f"No desktop server answers at {address}.", _START_SERVER)]
+        return [SetupProblem(f"No desktop server answers at {address}.", _START_SERVER)]
     return []
 
 
@@ -94,10 +94,10 @@ _START_SERVER = (
 )
 
 
-def _of_session() -> Sequence[Problem]:
+def _of_session() -> Sequence[SetupProblem]:
     if os.environ.get("WAYLAND_DISPLAY") and os.environ.get("DISPLAY"):
         return [
-            Problem(
+            SetupProblem(
                 "This is a Wayland session: only programs that use X11 can be seen and controlled.",
                 "Log in to an X11 session, or use a display of its own: --headless 1280x800.",
                 fatal=False,
@@ -106,7 +106,7 @@ def _of_session() -> Sequence[Problem]:
     return []
 
 
-async def _of_accessibility(bus_address: str) -> Sequence[Problem]:
+async def _of_accessibility(bus_address: str) -> Sequence[SetupProblem]:
     if not bus_address or not os.environ.get("DISPLAY"):
         return []
     if importlib.util.find_spec("dbus_fast") is None:
@@ -117,7 +117,7 @@ async def _of_accessibility(bus_address: str) -> Sequence[Problem]:
     except Exception as error:  # noqa: BLE001 - whatever a bus does, it is a finding
         detail = str(error) or type(error).__name__
         return [
-            Problem(
+            SetupProblem(
                 f"The accessibility service does not answer ({detail}), so elements cannot be found.",
                 "Install the package at-spi2-core, and log in again.",
                 fatal=False,
@@ -126,7 +126,7 @@ async def _of_accessibility(bus_address: str) -> Sequence[Problem]:
     return () if enabled else [_OFF]
 
 
-_OFF = Problem(
+_OFF = SetupProblem(
     "Accessibility is off in this session: programs that are already running may offer no elements.",
     "Turn it on and restart them: gsettings set org.gnome.desktop.interface toolkit-accessibility true",
     fatal=False,

@@ -57,7 +57,7 @@ class MissingField(ToolFailure):
     reason = "EMPTY_FIELD"
 
 
-class InvalidValue(ToolFailure):
+class InvalidFormat(ToolFailure):
     """A parameter has a value of the wrong form."""
 
     kind = "invalid_value"

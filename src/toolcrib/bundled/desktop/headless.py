@@ -25,7 +25,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.backends.x11.target import ACCESSIBLE, DisplayTarget
 from toolcrib.bundled.desktop.deadline import wait_until
 from toolcrib.config.paths import close_to_others, make_private
@@ -66,18 +66,18 @@ def parse_size(text: str) -> tuple[int, int]:
     return size
 
 
-def probe() -> list[Problem]:
+def probe() -> list[SetupProblem]:
     """What a display of our own lacks on this machine."""
     if sys.platform != "linux":
-        return [Problem("A display of its own needs Linux.", "Leave out --headless.")]
+        return [SetupProblem("A display of its own needs Linux.", "Leave out --headless.")]
     problems = [
-        Problem(f"{program} is not installed.", f"Install the package {package}.")
+        SetupProblem(f"{program} is not installed.", f"Install the package {package}.")
         for program, package in _PACKAGES.items()
         if shutil.which(program) is None
     ]
     if _bus_launcher() is None:
         problems.append(
-            Problem("The accessibility service is not installed.", "Install the package at-spi2-core.")
+            SetupProblem("The accessibility service is not installed.", "Install the package at-spi2-core.")
         )
     return problems
 

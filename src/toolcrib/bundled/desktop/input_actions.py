@@ -17,7 +17,7 @@ from toolcrib.bundled.desktop.click_targets import (
     read_button,
     scroll_at,
 )
-from toolcrib.bundled.desktop.failures import InvalidValue, MissingField, NotSupported, OutOfRange
+from toolcrib.bundled.desktop.failures import InvalidFormat, MissingField, NotSupported, OutOfRange
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.keys import chord_of, read_modifiers
 
@@ -230,7 +230,7 @@ async def _button_up(target: InputTarget, held: MouseButton) -> None:
 
 def _seconds(field: str, value: float) -> float:
     if not 0 <= value <= LONGEST:
-        raise InvalidValue(f"{field} is 0 to {LONGEST:g} seconds.")
+        raise InvalidFormat(f"{field} is 0 to {LONGEST:g} seconds.")
     return value
 
 

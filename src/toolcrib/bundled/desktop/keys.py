@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcrib.bundled.desktop.enums import read_enum
-from toolcrib.bundled.desktop.failures import InvalidValue, NotSupported
+from toolcrib.bundled.desktop.failures import InvalidFormat, NotSupported
 
 MODIFIERS = {
     "control": "ctrl",
@@ -30,7 +30,7 @@ def read_modifiers(modifiers: Sequence[str] | None) -> list[str]:
     """The keys of modifiers, each once; raises `ToolFailure` for an unknown one."""
     given = list(modifiers or ())
     if len(given) > MAX_MODIFIERS:
-        raise InvalidValue(f"At most {MAX_MODIFIERS} modifiers can be held.")
+        raise InvalidFormat(f"At most {MAX_MODIFIERS} modifiers can be held.")
     found = [read_enum("modifiers", modifier, "MODIFIER", MODIFIERS, "") for modifier in given]
     if "fn" in found:
         raise NotSupported("The fn key is handled by the keyboard itself and cannot be pressed.")

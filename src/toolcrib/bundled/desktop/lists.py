@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from toolcrib.bundled.desktop.failures import InvalidValue
+from toolcrib.bundled.desktop.failures import InvalidFormat
 
 T = TypeVar("T")
 _CONDITION = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s"=]+)')
@@ -19,7 +19,7 @@ def ordered(items: Sequence[T], order_by: str, keys: Mapping[str, Callable[[T], 
     if not field:
         return list(items)
     if field not in keys or direction.strip() not in ("", "asc", "desc"):
-        raise InvalidValue(
+        raise InvalidFormat(
             f"order_by cannot be {order_by!r}.",
             f"Use one of {', '.join(keys)}, and desc after it to reverse.",
         )
@@ -40,7 +40,7 @@ def masked(data: Mapping[str, Any], read_mask: str) -> dict[str, Any]:
     wanted = [field.strip() for field in read_mask.split(",") if field.strip()]
     unknown = [field for field in wanted if field not in data and field != "*"]
     if unknown:
-        raise InvalidValue(f"read_mask has no field {unknown[0]!r}.", f"The fields are {', '.join(data)}.")
+        raise InvalidFormat(f"read_mask has no field {unknown[0]!r}.", f"The fields are {', '.join(data)}.")
     if not wanted or "*" in wanted:
         return dict(data)
     return {field: value for field, value in data.items() if field in wanted or field == "name"}
@@ -53,7 +53,7 @@ def _conditions(text: str, fields: Mapping[str, Any]) -> list[tuple[str, str]]:
         match = _CONDITION.match(text, place)
         if match is None or match[1] not in fields or len(text) > MAX_FILTER:
             example = " ".join(f'{name}="…"' for name in fields)
-            raise InvalidValue("filter is not valid.", f"Such as {example}, with one or more of these.")
+            raise InvalidFormat("filter is not valid.", f"Such as {example}, with one or more of these.")
         found.append((match[1], _unquoted(match[2])))
         place = match.end()
     return found

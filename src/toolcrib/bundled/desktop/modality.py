@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, Tree, Window
+from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, ElementTree, Window
 
 DIALOGS = {"dialog", "alert", "file chooser", "window", "frame"}
 DOCUMENTS = {"document web", "document frame"}
@@ -36,7 +36,7 @@ def blocked_windows(windows: Sequence[Window]) -> dict[int, Window]:
     return found
 
 
-def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, str]:
+def blocked_elements(tree: ElementTree, windows: Sequence[Window]) -> dict[ElementRef, str]:
     """By the elements that cannot be used: the title of the dialog that must be answered first."""
     own = [window for window in windows if window.application == tree.application]
     blocked = blocked_windows(own)
@@ -54,7 +54,7 @@ def blocked_elements(tree: Tree, windows: Sequence[Window]) -> dict[ElementRef, 
     return _spread(tree, titles, dialogs)
 
 
-def _modal_elements(tree: Tree) -> dict[ElementRef, Element]:
+def _modal_elements(tree: ElementTree) -> dict[ElementRef, Element]:
     return {
         element.ref: element
         for element in tree.elements
@@ -63,7 +63,7 @@ def _modal_elements(tree: Tree) -> dict[ElementRef, Element]:
 
 
 def _spread(
-    tree: Tree, titles: Mapping[str, str], dialogs: Mapping[ElementRef, Element]
+    tree: ElementTree, titles: Mapping[str, str], dialogs: Mapping[ElementRef, Element]
 ) -> dict[ElementRef, str]:
     """From windows and documents to what is in them; parents come before children."""
     tops = windows_of_elements(tree)
@@ -87,7 +87,7 @@ def _spread(
     return found
 
 
-def windows_of_elements(tree: Tree) -> dict[ElementRef, ElementRef]:
+def windows_of_elements(tree: ElementTree) -> dict[ElementRef, ElementRef]:
     """The window that each element is in, itself an element; none for those whose parents are unknown."""
     roots = {root.ref for root in tree.elements if root.role == "application"}
     found: dict[ElementRef, ElementRef] = {}
@@ -99,7 +99,7 @@ def windows_of_elements(tree: Tree) -> dict[ElementRef, ElementRef]:
     return found
 
 
-def _is_within(tree: Tree, element: Element, document: ElementRef) -> bool:
+def _is_within(tree: ElementTree, element: Element, document: ElementRef) -> bool:
     """Whether a dialog is a part of a page, which then decides itself what can be used."""
     parents = {child.ref: child.parent for child in tree.elements}
     parent = element.parent
@@ -109,7 +109,7 @@ def _is_within(tree: Tree, element: Element, document: ElementRef) -> bool:
 
 
 async def check_element(
-    backend: Backend, application: int, element: Element, tree: Tree | None = None
+    backend: Backend, application: int, element: Element, tree: ElementTree | None = None
 ) -> None:
     """Raise `ClickRefused` if a modal dialog is in front of the element; without a tree it may be read."""
     windows = await backend.windows.list()

@@ -23,8 +23,8 @@ from toolcrib.bundled.desktop.backend import (
     Displays,
     Element,
     ElementRef,
+    ElementTree,
     Input,
-    Tree,
     Window,
     Windows,
 )
@@ -148,7 +148,7 @@ class _GuardedAccessibility:
     def __init__(self, inner: Accessibility) -> None:
         self._inner = inner
 
-    async def tree(self, application: int, timeout: float) -> Tree:
+    async def tree(self, application: int, timeout: float) -> ElementTree:
         tree = await self._inner.tree(application, timeout)
         hidden = _inside_own_page(tree.elements)
         if not hidden:

@@ -26,7 +26,7 @@ _POSITION = struct.Struct(">IQ")
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
+class ListPage(Generic[T]):
     items: Sequence[T]
     next_page_token: str
     """Empty on the last page."""
@@ -36,7 +36,7 @@ class Page(Generic[T]):
 
 def paginate(
     items: Sequence[T], page_size: int, page_token: str, *query: object, default: int = DEFAULT_SIZE
-) -> Page[T]:
+) -> ListPage[T]:
     """One page; `query` is what makes the list this one: the tool and its other arguments.
 
     A `page_size` of 0 means the default. Raises `InvalidPageToken` for a token of another list.
@@ -45,7 +45,7 @@ def paginate(
     shown = items[start : start + checked_size(page_size, default)]
     more = max(0, len(items) - start - len(shown))
     following = make_token(start + len(shown), 0, *query) if more else ""
-    return Page(shown, following, more)
+    return ListPage(shown, following, more)
 
 
 def checked_size(page_size: int, default: int = DEFAULT_SIZE) -> int:

@@ -25,7 +25,7 @@ FORMATS = {"jpeg": "jpeg", "png": "png", "tiff": "tiff", "jpg": "jpeg"}
 
 
 @dataclass(frozen=True)
-class Picture:
+class EncodedPicture:
     image: Image
     width: int
     height: int
@@ -34,7 +34,7 @@ class Picture:
 
 def encode(
     screenshot: Screenshot, image_format: str, longest: int = LONGEST_SIDE, quality: int = JPEG_QUALITY
-) -> Picture:
+) -> EncodedPicture:
     """Scale it down if necessary, and compress it."""
     import cv2
 
@@ -45,7 +45,7 @@ def encode(
     if not done:
         raise ToolFailure("The screenshot could not be encoded.")
     shown = pixels.shape
-    return Picture(
+    return EncodedPicture(
         Image(data.tobytes(), f"image/{image_format}"),
         shown[1],
         shown[0],
@@ -66,7 +66,7 @@ def scaled(pixels: numpy.ndarray, scale: float) -> numpy.ndarray:
 
 
 def read_format(given: str | None, default: str) -> str:
-    """`png`, `PNG` or `IMAGE_FORMAT_PNG`; raises `InvalidValue` for another format."""
+    """`png`, `PNG` or `IMAGE_FORMAT_PNG`; raises `InvalidFormat` for another format."""
     return read_enum("format", given, "IMAGE_FORMAT", FORMATS, default)
 
 

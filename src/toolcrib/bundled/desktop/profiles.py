@@ -7,7 +7,7 @@ from pathlib import Path
 from toolcrib.bundled.desktop import operations
 from toolcrib.bundled.desktop.operations.table import groups
 from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.offer import Offer
+from toolcrib.bundled.desktop.tools.offer import ProfileTools
 from toolcrib.bundled.desktop.tools.surface import offer_operation
 from toolcrib.serverkit.descriptions import describe
 from toolcrib.serverkit.server import ToolServer
@@ -68,7 +68,7 @@ def offer_profile(server: ToolServer, session: DesktopSession, profile: str) -> 
     """Add the tools of a profile to a server."""
     wanted = PROFILES[profile]
     server.at_close(session.close_parts)
-    offer = Offer(server, wanted)
+    offer = ProfileTools(server, wanted)
     for group in groups().values():
         for operation in group:
             offer_operation(offer, session, operation)

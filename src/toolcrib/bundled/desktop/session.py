@@ -29,7 +29,7 @@ approved_window: ContextVar[int | None] = ContextVar("approved_window", default=
 
 
 @dataclass(frozen=True)
-class Settings:
+class SessionSettings:
     headless: tuple[int, int] | None = None
     """The size of a display of our own; None for the user's."""
     home: Path | None = None
@@ -41,7 +41,7 @@ class Settings:
 class DesktopSession:
     """The one desktop of a server."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: SessionSettings) -> None:
         self.settings = settings
         self.pictures = Pictures()
         self.snapshots = Snapshots()

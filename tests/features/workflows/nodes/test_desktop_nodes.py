@@ -9,7 +9,7 @@ import pytest
 
 from tests.features.workflows.nodes.worlds import NodeWorld, visit
 from toolcrib.bundled.desktop.profiles import offer_profile
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.features.workflows.conversion import to_call, to_node
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, NotOnScreen
 from toolcrib.features.workflows.graph.node_types import node_types
@@ -76,7 +76,7 @@ PLACES = {"Click": {"x": 3, "y": 4}}
 def bundled() -> Registry:
     """The definitions of the bundled desktop server, which is not started."""
     server, tools = ToolServer("desktop", "0"), Registry()
-    offer_profile(server, DesktopSession(Settings()), "full")
+    offer_profile(server, DesktopSession(SessionSettings()), "full")
     tools.put("desktop", "mcp", [tool.definition for tool in server.tools.values()])
     return tools
 

@@ -12,7 +12,7 @@ import sys
 from typing import Any, Protocol, cast
 
 from toolcrib import plugins
-from toolcrib.bundled.desktop.backend import Backend, Problem
+from toolcrib.bundled.desktop.backend import Backend, SetupProblem
 from toolcrib.serverkit.context import ToolFailure
 
 
@@ -23,7 +23,7 @@ class BackendModule(Protocol):
     def user_target(self) -> Any:
         """The desktop of the user's session."""
 
-    def probe(self, target: Any) -> list[Problem]:
+    def probe(self, target: Any) -> list[SetupProblem]:
         """What is missing to control it, and what to do."""
 
     async def open_backend(self, target: Any) -> Backend: ...

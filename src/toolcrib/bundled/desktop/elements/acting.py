@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element, ElementRef, ElementTree
 from toolcrib.bundled.desktop.elements import switches
 from toolcrib.bundled.desktop.elements.pointing import (
     ClickKind,
@@ -84,7 +84,7 @@ async def _find(backend: Backend, application: int, box: ElementRef, name: str) 
     return next((element for element in placed if element.visible), None)
 
 
-def _inside(tree: Tree, ref: ElementRef) -> list[Element]:
+def _inside(tree: ElementTree, ref: ElementRef) -> list[Element]:
     refs = {ref}
     found: list[Element] = []
     for element in tree.elements:
@@ -106,7 +106,7 @@ SCROLL_ATTEMPTS = 10
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActionOutcome:
     method: Method
     verified: bool | None
     """Whether the element has the wanted value; None if that cannot be read."""
@@ -117,7 +117,7 @@ class Outcome:
     """Where the pointer acted, if the program does not say what is there."""
 
 
-async def click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
+async def click(backend: Backend, application: int, element: Element, kind: ClickKind) -> ActionOutcome:
     """Raises `ToolFailure` if the element is disabled, or cannot be reached safely.
 
     Returns when a check box reports its new state: its old one would invite a second click.
@@ -130,7 +130,7 @@ async def click(backend: Backend, application: int, element: Element, kind: Clic
     return replace(outcome, verified=changed)
 
 
-async def _click(backend: Backend, application: int, element: Element, kind: ClickKind) -> Outcome:
+async def _click(backend: Backend, application: int, element: Element, kind: ClickKind) -> ActionOutcome:
     element = await _when_enabled(backend, element)
     if not element.visible:
         shown = await show_in_menus(backend, application, element)
@@ -143,7 +143,9 @@ async def _click(backend: Backend, application: int, element: Element, kind: Cli
         raise
     except ToolFailure as refused:
         return await _act(backend, element, kind, refused.message)
-    return Outcome("pointer", None, element=element, unconfirmed=None if located.confirmed else located.point)
+    return ActionOutcome(
+        "pointer", None, element=element, unconfirmed=None if located.confirmed else located.point
+    )
 
 
 async def _point_or_scroll(backend: Backend, application: int, element: Element, kind: ClickKind) -> Located:
@@ -168,10 +170,10 @@ async def _scroll_to(backend: Backend, element: Element) -> bool:
     return False
 
 
-async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str) -> Outcome:
+async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str) -> ActionOutcome:
     """Use the element's own action, which needs no place on the screen."""
     if kind == "single" and await _select_row(backend, element):
-        return Outcome("action", True, element=element)
+        return ActionOutcome("action", True, element=element)
     offered = {name.casefold(): name for name in await backend.accessibility.actions(element.ref)}
     action = next((offered[name] for name in CLICK_ACTIONS if name in offered), None)
     meant = "double" if element.role in ROW_ROLES else "single"
@@ -180,7 +182,7 @@ async def _act(backend: Backend, element: Element, kind: ClickKind, reason: str)
         raise ToolFailure(
             f"{describe(element)} could not be clicked: {reason}", "Open the menu, tab or page it is in."
         )
-    return Outcome("action", None, element=element)
+    return ActionOutcome("action", None, element=element)
 
 
 async def _select_row(backend: Backend, element: Element) -> bool:
@@ -194,17 +196,17 @@ async def _select_row(backend: Backend, element: Element) -> bool:
     return now is not None and "selected" in now.states
 
 
-async def write(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+async def write(backend: Backend, application: int, element: Element, value: str) -> ActionOutcome:
     """Replace the contents of an element, and read them back."""
     if switches.is_switch(element):
         return await _switch(backend, application, element, switches.wanted_state(element, value))
     element = await _when_enabled(backend, element)
     await _give_focus(backend, application, element)
     if await backend.accessibility.write(element.ref, value):
-        return Outcome("value", True, value, element)
+        return ActionOutcome("value", True, value, element)
     now = await backend.accessibility.read(element.ref) if element.role in VALUE_ROLES else None
     if now is not None and now.text is not None and (now.text != element.text or now.role == "slider"):
-        return Outcome("value", False, now.text, element)  # the nearest value that it can have
+        return ActionOutcome("value", False, now.text, element)  # the nearest value that it can have
     if element.role in ("combo box", "list box"):
         return await _choose(backend, application, element, value)
     if "editable" not in element.states:
@@ -223,11 +225,11 @@ async def _give_focus(backend: Backend, application: int, element: Element) -> N
         await backend.accessibility.focus(element.ref)
 
 
-async def _switch(backend: Backend, application: int, element: Element, wanted: bool) -> Outcome:
+async def _switch(backend: Backend, application: int, element: Element, wanted: bool) -> ActionOutcome:
     """Click a check box or the like only if it has another state; a mixed one may need a second click."""
     before = switches.state_of(element)
     if before is wanted:
-        return Outcome("none", True)
+        return ActionOutcome("none", True)
     outcome = await _click(backend, application, element, "single")
     now = await switches.after_click(backend, element)
     if now is None:
@@ -237,13 +239,13 @@ async def _switch(backend: Backend, application: int, element: Element, wanted: 
     return replace(outcome, verified=switches.state_of(now) is wanted)
 
 
-async def _choose(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+async def _choose(backend: Backend, application: int, element: Element, value: str) -> ActionOutcome:
     if element.role != "combo box" or not await choose_entry(backend, application, element, value):
         raise ToolFailure(f"{describe(element)} has no entry {value!r}.", "Click it to see its entries.")
-    return Outcome("pointer", None)
+    return ActionOutcome("pointer", None)
 
 
-async def _type_into(backend: Backend, application: int, element: Element, value: str) -> Outcome:
+async def _type_into(backend: Backend, application: int, element: Element, value: str) -> ActionOutcome:
     """As a user would: click, select all, type; again if the program lost a key."""
     seen: str | None = None
     for _ in range(TYPING_ATTEMPTS):
@@ -257,8 +259,8 @@ async def _type_into(backend: Backend, application: int, element: Element, value
         await backend.input.type_text(value, window.id)
         verified, seen = await _settled_text(backend, element, value)
         if verified is not False:
-            return Outcome("keyboard", verified, seen)
-    return Outcome("keyboard", False, seen)
+            return ActionOutcome("keyboard", verified, seen)
+    return ActionOutcome("keyboard", False, seen)
 
 
 async def _settled_text(backend: Backend, element: Element, expected: str) -> tuple[bool | None, str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from toolcrib.bundled.desktop.backend import SHOWN, Element, ElementRef, Screenshot, Tree, Window
+from toolcrib.bundled.desktop.backend import SHOWN, Element, ElementRef, ElementTree, Screenshot, Window
 from toolcrib.bundled.desktop.elements.outline import fit, reduce, shown_states
 from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.geometry import Rect
@@ -44,7 +44,7 @@ CURSOR_WIDTH, CURSOR_HEIGHT = 3, 80
 WINDOWS = {"frame", "window", "dialog", "application"}
 
 
-def compare_trees(before: Tree, after: Tree) -> list[str]:
+def compare_trees(before: ElementTree, after: ElementTree) -> list[str]:
     """`+` came, `-` went, `~` changed; nothing if one of them could not be read."""
     if not before.elements or not after.elements:
         return []
@@ -59,7 +59,7 @@ def compare_trees(before: Tree, after: Tree) -> list[str]:
     return [line for line in lines if line]
 
 
-def _compared(tree: Tree) -> dict[ElementRef, Element]:
+def _compared(tree: ElementTree) -> dict[ElementRef, Element]:
     """The visible elements. GTK 4 says only of its windows that they are showing."""
     elements: Sequence[Element] = tree.elements
     if not any("showing" in element.states and element.role not in WINDOWS for element in elements):

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from toolcrib.bundled.desktop.backend import Backend, Screenshot, Tree, Window
+from toolcrib.bundled.desktop.backend import Backend, ElementTree, Screenshot, Window
 from toolcrib.bundled.desktop.changes import ChangeListener
 from toolcrib.bundled.desktop.deadline import slowness
 from toolcrib.bundled.desktop.elements.difference import (
@@ -39,7 +39,7 @@ NO_CHANGE = "No visible change."
 @dataclass
 class Report:
     changes: list[str] = field(default_factory=list)
-    after: Tree | None = None
+    after: ElementTree | None = None
     active: Window | None = None
     """The window that has the focus now."""
     nothing: str = NO_CHANGE
@@ -49,7 +49,9 @@ class Report:
 
 
 @contextlib.asynccontextmanager
-async def observe(backend: Backend, application: int, before: Tree | None = None) -> AsyncIterator[Report]:
+async def observe(
+    backend: Backend, application: int, before: ElementTree | None = None
+) -> AsyncIterator[Report]:
     """The report is filled when the block has ended without an error.
 
     `before` is the tree with texts if it was read just now.
@@ -71,12 +73,12 @@ async def observe(backend: Backend, application: int, before: Tree | None = None
             report.nothing = _nothing(old, after, report.pixels, pictured=picture is not None)
 
 
-async def read_before(backend: Backend, application: int) -> Tree:
+async def read_before(backend: Backend, application: int) -> ElementTree:
     """What an action is compared with."""
     return await _with_texts(backend, await read_tree(backend, application, READ_TIMEOUT))
 
 
-async def _with_texts(backend: Backend, tree: Tree) -> Tree:
+async def _with_texts(backend: Backend, tree: ElementTree) -> ElementTree:
     return dataclasses.replace(tree, elements=tuple(await with_texts(backend, tree.elements)))
 
 
@@ -99,7 +101,7 @@ async def _changed_pixels(
         await changes.next(min(QUIET, left))
 
 
-def _nothing(before: Tree, after: Tree, pixels: Rect | None, *, pictured: bool) -> str:
+def _nothing(before: ElementTree, after: ElementTree, pixels: Rect | None, *, pictured: bool) -> str:
     """What is known if no change was found."""
     if not after.elements or not before.elements:
         known = "Whether something changed cannot be told: the program offers no elements."
@@ -116,11 +118,11 @@ def _nothing(before: Tree, after: Tree, pixels: Rect | None, *, pictured: bool) 
     return f"{known} {looks}"
 
 
-async def _given(backend: Backend, application: int, before: Tree | None) -> Tree:
+async def _given(backend: Backend, application: int, before: ElementTree | None) -> ElementTree:
     return before if before is not None else await read_before(backend, application)
 
 
-async def _read_settled(backend: Backend, application: int, changes: ChangeListener) -> Tree:
+async def _read_settled(backend: Backend, application: int, changes: ChangeListener) -> ElementTree:
     """The tree once nothing has changed for a moment; the reading itself is a part of that moment."""
     factor = slowness()
     with contextlib.suppress(TimeoutError):

@@ -16,7 +16,7 @@ from toolcrib.bundled.desktop.backend import (
     Backend,
     Element,
     ElementRef,
-    Tree,
+    ElementTree,
 )
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.elements.web_pages import page_around, pages_of
@@ -37,8 +37,8 @@ VALUE_ROLES = {"slider", "spin button", "progress bar", "dial"}
 
 
 @dataclass(frozen=True)
-class SearchResult:
-    tree: Tree
+class ElementSearch:
+    tree: ElementTree
     matches: tuple[Element, ...]
     """With their places and contents."""
     blocked: Mapping[ElementRef, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class SearchResult:
         return free or tuple(element for element in self.matches if element.visible) or self.matches
 
 
-async def read_tree(backend: Backend, application: int, timeout: float = READ_TIMEOUT) -> Tree:
+async def read_tree(backend: Backend, application: int, timeout: float = READ_TIMEOUT) -> ElementTree:
     tree = await backend.accessibility.tree(application, timeout)
     pages_of(backend).note(tree)
     return tree
@@ -61,7 +61,7 @@ async def read_tree(backend: Backend, application: int, timeout: float = READ_TI
 
 async def search(
     backend: Backend, application: int, selector: Selector | None, timeout: float = READ_TIMEOUT
-) -> SearchResult:
+) -> ElementSearch:
     """All matches: those that a modal dialog does not block first, and of these the visible ones."""
     tree = await read_tree(backend, application, timeout)
     blocked = blocked_elements(tree, await backend.windows.list())
@@ -75,12 +75,12 @@ async def search(
     if selector is not None and not selector.needs_places:
         matches = list(await with_places(backend, matches))
     matches.sort(key=lambda element: (element.ref in blocked, not element.visible))
-    return SearchResult(tree, tuple(matches), blocked)
+    return ElementSearch(tree, tuple(matches), blocked)
 
 
 async def wait_for(
     backend: Backend, application: int, selector: Selector | None, timeout: float
-) -> SearchResult:
+) -> ElementSearch:
     """The first search with a visible match in what has loaded; others only if none of these comes soon."""
     started = time.monotonic()
     deadline = started + timeout
@@ -97,7 +97,7 @@ async def wait_for(
             await asyncio.sleep(min(max(SHORTEST_PAUSE, took), left))
 
 
-def _patience(result: SearchResult) -> float:
+def _patience(result: ElementSearch) -> float:
     """How many seconds to look for something better than this."""
     visible = next((element for element in result.matches if element.visible), None)
     if visible is None:

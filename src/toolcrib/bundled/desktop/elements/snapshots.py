@@ -10,7 +10,7 @@ import difflib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
 from toolcrib.serverkit.context import ToolFailure
 
 KEPT = 24
@@ -26,11 +26,11 @@ class StaleElement(ToolFailure):
 
 
 @dataclass
-class Snapshot:
+class TreeSnapshot:
     """The elements of one application at one moment."""
 
     name: str
-    tree: Tree
+    tree: ElementTree
     _ids: dict[str, Element] = field(default_factory=dict)
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -50,18 +50,18 @@ class Snapshots:
     """The last snapshots."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Snapshot] = OrderedDict()
+        self._kept: OrderedDict[str, TreeSnapshot] = OrderedDict()
         self._count = 0
 
-    def add(self, tree: Tree) -> Snapshot:
+    def add(self, tree: ElementTree) -> TreeSnapshot:
         self._count += 1
-        made = Snapshot(f"s{self._count}", tree)
+        made = TreeSnapshot(f"s{self._count}", tree)
         self._kept[made.name] = made
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return made
 
-    def find(self, element_id: str) -> tuple[Snapshot, Element]:
+    def find(self, element_id: str) -> tuple[TreeSnapshot, Element]:
         """The element as it was seen; raises `StaleElement` for a forgotten snapshot."""
         snapshot = self._kept.get(element_id.strip().partition("e")[0])
         element = snapshot.element(element_id.strip()) if snapshot is not None else None
@@ -72,7 +72,7 @@ class Snapshots:
             )
         return snapshot, element
 
-    async def resolve(self, backend: Backend, element_id: str) -> tuple[Snapshot, Element]:
+    async def resolve(self, backend: Backend, element_id: str) -> tuple[TreeSnapshot, Element]:
         """The element as it is now; raises `StaleElement` if it has gone or changed."""
         snapshot, seen = self.find(element_id)
         now = await backend.accessibility.read(seen.ref)
@@ -81,7 +81,7 @@ class Snapshots:
         raise await self._stale(backend, snapshot, seen, now)
 
     async def _stale(
-        self, backend: Backend, snapshot: Snapshot, seen: Element, now: Element | None
+        self, backend: Backend, snapshot: TreeSnapshot, seen: Element, now: Element | None
     ) -> StaleElement:
         tree = await backend.accessibility.tree(snapshot.tree.application, SEARCH_TIMEOUT)
         fresh = self.add(tree)
@@ -105,7 +105,7 @@ def describe(element: Element) -> str:
     return f"{element.role} {element.name!r}" if element.name else element.role
 
 
-def find_nearest(seen: Element, tree: Tree) -> Element | None:
+def find_nearest(seen: Element, tree: ElementTree) -> Element | None:
     """The most similar element: same role, similar name, nearby."""
     scored = [(_likeness(seen, element), element) for element in tree.elements if element.role == seen.role]
     best = max(scored, key=lambda pair: pair[0], default=None)

@@ -6,7 +6,7 @@ import time
 
 from toolcrib.bundled.desktop.backend import Backend, Element
 from toolcrib.bundled.desktop.elements.snapshots import describe
-from toolcrib.bundled.desktop.failures import InvalidValue
+from toolcrib.bundled.desktop.failures import InvalidFormat
 
 TOGGLES = frozenset({"check box", "check menu item", "switch", "toggle button"})
 RADIOS = frozenset({"radio button", "radio menu item"})
@@ -29,12 +29,12 @@ def state_of(element: Element) -> bool | None:
 
 
 def wanted_state(element: Element, value: str) -> bool:
-    """Raises `InvalidValue` if the text names no state, or one that the element cannot be set to."""
+    """Raises `InvalidFormat` if the text names no state, or one that the element cannot be set to."""
     word = value.strip().casefold()
     if word not in _ON | _OFF:
-        raise InvalidValue(f"{describe(element)} is either true or false, not {value[:60]!r}.")
+        raise InvalidFormat(f"{describe(element)} is either true or false, not {value[:60]!r}.")
     if word in _OFF and element.role in RADIOS:
-        raise InvalidValue(f"{describe(element)} cannot be turned off.", "Turn another one of its group on.")
+        raise InvalidFormat(f"{describe(element)} cannot be turned off.", "Turn another one of its group on.")
     return word in _ON
 
 

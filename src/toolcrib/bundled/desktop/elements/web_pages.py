@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable
 
-from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef, ElementTree
 from toolcrib.bundled.desktop.deadline import slowness
 
 DOCUMENTS = {"document web", "document frame"}
@@ -18,7 +18,7 @@ or pictures to paint."""
 MAX_BROWSERS = 100
 
 
-def page_around(tree: Tree, element: Element) -> Element | None:
+def page_around(tree: ElementTree, element: Element) -> Element | None:
     """The page that an element is in; its state `busy` says that it is loading."""
     if not any(candidate.role in DOCUMENTS for candidate in tree.elements):
         return None
@@ -42,7 +42,7 @@ class LoadedPages:
         self._sleep = sleep
         self._seen: dict[int, dict[ElementRef, float]] = {}
 
-    def note(self, tree: Tree) -> None:
+    def note(self, tree: ElementTree) -> None:
         known, now = self._seen.pop(tree.application, {}), self._now()
         pages = [page for page in tree.elements if page.role in DOCUMENTS and "busy" not in page.states]
         seen = {} if tree.complete else dict(known)

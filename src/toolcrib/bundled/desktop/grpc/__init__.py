@@ -30,12 +30,12 @@ async def serve(
     await ensure(EXTRA, context)
     from toolcrib.bundled.desktop.backends.remote.target import CHOOSING
     from toolcrib.bundled.desktop.grpc.server import serving
-    from toolcrib.bundled.desktop.session import DesktopSession, Settings
+    from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 
     for name in CHOOSING:
         os.environ.pop(name, None)  # the desktop of this machine; never another server, or this one
     token = ensure_token(token_file(home)) if options.needs_token else None
-    session = DesktopSession(Settings(headless=options.headless, home=home, scripts=options.scripts))
+    session = DesktopSession(SessionSettings(headless=options.headless, home=home, scripts=options.scripts))
     try:
         async with serving(session, options, token) as address:
             await session.backend(context)

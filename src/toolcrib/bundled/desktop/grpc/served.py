@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementTree, Window
 from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET, Report
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot
+from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
 from toolcrib.bundled.desktop.grpc.failures import not_found
 from toolcrib.bundled.desktop.grpc.messages import element_message, paths_of
 from toolcrib.bundled.desktop.grpc.names import application_of, last_part, parent_of, window_of
@@ -53,7 +53,9 @@ class ServedDesktop(Desktop):
             yield Action(backend, await backend.windows.list())
 
     @contextlib.asynccontextmanager
-    async def observing(self, application: int | None, before: Tree | None = None) -> AsyncIterator[Report]:
+    async def observing(
+        self, application: int | None, before: ElementTree | None = None
+    ) -> AsyncIterator[Report]:
         async with self.turn():
             yield Report()
 
@@ -83,7 +85,7 @@ class ServedDesktop(Desktop):
         parent_of(parent or "")
         return parent or "applications/-"
 
-    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+    def element(self, snapshot: TreeSnapshot, element: Element, actions: Sequence[str] = ()) -> Any:
         path = paths_of(snapshot.tree.elements).get(element.ref, ())
         return element_message(element, snapshot.id_of(element), path, actions)
 

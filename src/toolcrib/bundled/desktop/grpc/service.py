@@ -24,11 +24,11 @@ from toolcrib.bundled.desktop.grpc.schema import OPERATIONS, SERVICE, is_require
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
 from toolcrib.bundled.desktop.grpc.targets import read_selector
-from toolcrib.bundled.desktop.operations.table import Operation, Reply, groups
+from toolcrib.bundled.desktop.operations.table import DesktopOperation, Reply, groups
 
 
 def method_of(
-    operation: Operation, descriptor: Any, desktop: ServedDesktop
+    operation: DesktopOperation, descriptor: Any, desktop: ServedDesktop
 ) -> Callable[[Any], Awaitable[Any]]:
     """What answers a request: it is read into the operation's arguments, and its result made a response."""
     response = message_class(descriptor.output_type)
@@ -43,7 +43,7 @@ def method_of(
     return answer
 
 
-def arguments_of(operation: Operation, request: Any) -> dict[str, Any]:
+def arguments_of(operation: DesktopOperation, request: Any) -> dict[str, Any]:
     """The fields that are set, and required ones: a number that is 0 cannot be told from none."""
     given = to_plain(request)
     if "selector" in given:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
-from toolcrib.bundled.desktop.elements.search import SearchResult, search
+from toolcrib.bundled.desktop.elements.search import ElementSearch, search
 from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
+from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot
 from toolcrib.bundled.desktop.grpc.failures import invalid, not_found
 from toolcrib.bundled.desktop.grpc.messages import Path, element_message, paths_of, selector_value
 from toolcrib.bundled.desktop.grpc.names import parent_of
@@ -21,7 +21,7 @@ class FoundElement:
     """An element in its snapshot."""
 
     application: int
-    snapshot: Snapshot
+    snapshot: TreeSnapshot
     element: Element
 
     def message(self, actions: Sequence[str] = (), paths: Mapping[ElementRef, Path] | None = None) -> Any:
@@ -68,6 +68,6 @@ async def find_all(
     return found
 
 
-def in_snapshot(snapshots: Snapshots, result: SearchResult) -> list[FoundElement]:
+def in_snapshot(snapshots: Snapshots, result: ElementSearch) -> list[FoundElement]:
     snapshot = snapshots.add(result.tree)
     return [FoundElement(result.tree.application, snapshot, element) for element in result.matches]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
 from toolcrib.bundled.desktop.elements.outline import line
-from toolcrib.bundled.desktop.elements.search import SearchResult, search, wait_for
+from toolcrib.bundled.desktop.elements.search import ElementSearch, search, wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots
 from toolcrib.bundled.desktop.failures import AmbiguousElement, ElementNotFound, WindowNotFound
@@ -37,7 +37,7 @@ class MacroScope:
     async def process(self, application: str = "") -> int:
         return await choose_application(self.backend, application or self.application or None)
 
-    async def find(self, selector: str, application: str = "") -> tuple[int, SearchResult]:
+    async def find(self, selector: str, application: str = "") -> tuple[int, ElementSearch]:
         process = await self.process(application)
         return process, await search(self.backend, process, read_selector(selector))
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementRef, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementRef, ElementTree, Window
 from toolcrib.bundled.desktop.changes import ChangeKind, ChangeListener
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, normal_role
@@ -93,7 +93,9 @@ def compare_programs(before: Programs, after: Programs) -> list[ObservedChange]:
     return changes + [_program("terminated", key) for key in before.running.keys() - after.running.keys()]
 
 
-def compare_elements(before: Tree, after: Tree, wanted: ObservationFilter) -> list[ObservedChange]:
+def compare_elements(
+    before: ElementTree, after: ElementTree, wanted: ObservationFilter
+) -> list[ObservedChange]:
     """Added, removed and modified elements; of incomplete trees nothing counts as removed."""
     old, new = _matching(before.elements, wanted), _matching(after.elements, wanted)
     process = after.application
@@ -215,7 +217,7 @@ class _Elements:
 
     def __init__(self, backend: Backend, application: int, request: ObservationRequest) -> None:
         self._backend, self._application, self._request = backend, application, request
-        self._last: Tree | None = None
+        self._last: ElementTree | None = None
 
     async def look(self) -> list[ObservedChange]:
         now = await self._read()
@@ -230,7 +232,7 @@ class _Elements:
         is_empty = self._last is not None and not self._last.elements
         return is_empty and await _is_gone(self._backend, self._application)
 
-    async def _read(self) -> Tree:
+    async def _read(self) -> ElementTree:
         tree = await read_tree(self._backend, self._application)
         elements = list(tree.elements)
         if self._request.filter.visible_only:

@@ -10,15 +10,15 @@ from typing import Any
 from toolcrib.bundled.desktop.backend import Application, Backend
 from toolcrib.bundled.desktop.chromium_programs import NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.desktop_entries import command_of
-from toolcrib.bundled.desktop.failures import InvalidValue
+from toolcrib.bundled.desktop.failures import InvalidFormat
 from toolcrib.bundled.desktop.lists import filtered, ordered
 from toolcrib.bundled.desktop.opening import open_program
 from toolcrib.bundled.desktop.operations.table import (
     ENDING,
     LOOKING,
     Desktop,
+    OperationTraits,
     Reply,
-    Traits,
     more_line,
     operation,
     with_changes,
@@ -35,7 +35,7 @@ MAX_ARGUMENTS = 50
 NO_WINDOW = "was started but shows no window yet. Look with list_windows."
 HOME = "Programs here save files in {} unless you give a full path; they are kept there."
 
-OPENING = Traits(open_world=True, outside=True, reach="anybody", limit=LONGEST_WAIT + 30)
+OPENING = OperationTraits(open_world=True, outside=True, reach="anybody", limit=LONGEST_WAIT + 30)
 FIELDS: Mapping[str, Callable[[Application], Any]] = {
     "name": lambda application: application.name,
     "pid": lambda application: application.id,
@@ -105,7 +105,7 @@ async def open_application(
 ) -> Reply[OpenedApplication]:
     given = list(arguments or ())
     if len(given) > MAX_ARGUMENTS or any("\0" in text for text in (id, *given)):
-        raise InvalidValue("These arguments cannot be passed to a program.")
+        raise InvalidFormat("These arguments cannot be passed to a program.")
     backend = await desktop.backend()
     command = [*await command_of(backend, id), *given]
     patience = min(max(1.0, timeout), LONGEST_WAIT)

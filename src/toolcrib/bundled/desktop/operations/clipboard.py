@@ -19,7 +19,14 @@ from toolcrib.bundled.desktop.clipboard_content import (
 )
 from toolcrib.bundled.desktop.clipboard_history import ClipboardHistory, HistoryEntry
 from toolcrib.bundled.desktop.failures import InvalidResourceName, MissingField, OutOfRange
-from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, Traits, more_line, operation
+from toolcrib.bundled.desktop.operations.table import (
+    LOOKING,
+    Desktop,
+    OperationTraits,
+    Reply,
+    more_line,
+    operation,
+)
 from toolcrib.bundled.desktop.resources import application_name
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
@@ -33,7 +40,7 @@ PREVIEW = 200
 PICTURES = (PNG, "image/jpeg")
 MAX_FORMATS = 12
 """Formats that are kept beside new ones."""
-CHANGING = Traits(destructive=True, idempotent=True, limit=90.0)
+CHANGING = OperationTraits(destructive=True, idempotent=True, limit=90.0)
 
 
 @dataclass(frozen=True)

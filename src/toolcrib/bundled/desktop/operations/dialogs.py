@@ -11,7 +11,7 @@ from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.pointing import raise_window
 from toolcrib.bundled.desktop.elements.search import search
-from toolcrib.bundled.desktop.failures import InvalidResourceName, InvalidValue
+from toolcrib.bundled.desktop.failures import InvalidFormat, InvalidResourceName
 from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, operation
 from toolcrib.serverkit.context import ToolFailure
 
@@ -101,7 +101,7 @@ async def _fill(desktop: Desktop, name: str, path: str, timeout: float, *, overw
 def _path(path: str, folder: str) -> str:
     joined = PurePosixPath(folder or "/", path) if path else PurePosixPath(folder)
     if not joined.is_absolute() or (path and not folder and not PurePosixPath(path).is_absolute()):
-        raise InvalidValue("The path must be absolute, or default_directory must be given.")
+        raise InvalidFormat("The path must be absolute, or default_directory must be given.")
     return str(joined)
 
 

@@ -10,8 +10,8 @@ from toolcrib.bundled.desktop.backend import Element, ElementRef
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shorten, shown_states
-from toolcrib.bundled.desktop.elements.search import SearchResult
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots, describe
+from toolcrib.bundled.desktop.elements.search import ElementSearch
+from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot, describe
 from toolcrib.bundled.desktop.failures import (
     InvalidPageToken,
 )
@@ -64,7 +64,7 @@ class ActionResult:
 
 
 @dataclass(frozen=True)
-class Listing:
+class ElementListing:
     """What one search found, so that its pages are of the same moment."""
 
     application: int | None
@@ -84,17 +84,17 @@ class Listings:
     """The last searches."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[int, Listing] = OrderedDict()
+        self._kept: OrderedDict[int, ElementListing] = OrderedDict()
         self._count = 0
 
-    def add(self, listing: Listing) -> int:
+    def add(self, listing: ElementListing) -> int:
         self._count += 1
         self._kept[self._count] = listing
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return self._count
 
-    def continued(self, page_token: str) -> tuple[Listing, int, int]:
+    def continued(self, page_token: str) -> tuple[ElementListing, int, int]:
         """The list of a token, its number and where to go on."""
         start, number = read_token(page_token, "elements")
         if number not in self._kept:
@@ -103,8 +103,8 @@ class Listings:
 
 
 def make_listing(
-    snapshots: Snapshots, results: Sequence[SearchResult], *, outline: bool, hint: str = ""
-) -> Listing:
+    snapshots: Snapshots, results: Sequence[ElementSearch], *, outline: bool, hint: str = ""
+) -> ElementListing:
     """The matches in their order, or what is visible as an indented outline."""
     entries: list[tuple[Element, str, int]] = []
     blocked: dict[str, str] = {}
@@ -121,15 +121,17 @@ def make_listing(
     only = results[0].tree.application if len(results) == 1 else None
     searched = sum(len(result.tree.elements) for result in results)
     complete = all(result.tree.complete for result in results)
-    return Listing(only, entries, searched, complete, hint, blocked)
+    return ElementListing(only, entries, searched, complete, hint, blocked)
 
 
-def _outlined(result: SearchResult) -> list[tuple[Element, int]]:
+def _outlined(result: ElementSearch) -> list[tuple[Element, int]]:
     texts = {element.ref: element for element in result.matches}
     return [(texts.get(node.element.ref, node.element), node.depth) for node in reduce(result.tree.elements)]
 
 
-def show_page(listing: Listing, number: int, start: int, page_size: int, budget: int) -> Reply[ElementList]:
+def show_page(
+    listing: ElementListing, number: int, start: int, page_size: int, budget: int
+) -> Reply[ElementList]:
     """One page, at most as long as the budget allows."""
     rest = listing.entries[start:]
     wanted = rest[: checked_size(page_size, len(rest) or 1)]
@@ -151,12 +153,12 @@ def show_page(listing: Listing, number: int, start: int, page_size: int, budget:
     return Reply(data, "\n".join([*lines, *_notes(listing, more, token)]))
 
 
-def _blocked(listing: Listing, element_id: str) -> str:
+def _blocked(listing: ElementListing, element_id: str) -> str:
     dialog = listing.blocked.get(element_id)
     return "" if dialog is None else f" (blocked by the dialog {dialog[:MAX_DIALOG]!r})"
 
 
-def _notes(listing: Listing, more: int, token: str) -> list[str]:
+def _notes(listing: ElementListing, more: int, token: str) -> list[str]:
     notes = []
     if not listing.searched:
         notes.append("The application offers no elements.")
@@ -183,7 +185,7 @@ def element_data(element: Element, element_id: str) -> ElementData:
 
 
 def acted(
-    snapshot: Snapshot, element: Element, outcome: acting.Outcome, report: Report, verb: str
+    snapshot: TreeSnapshot, element: Element, outcome: acting.ActionOutcome, report: Report, verb: str
 ) -> Reply[ActionResult]:
     """The reply to an action on an element."""
     element_id = snapshot.id_of(element)
@@ -231,7 +233,7 @@ def _is_highlight(element: Element, report: Report) -> bool:
     return report.pixels.intersection(element.rect.grown(HIGHLIGHT)) == report.pixels
 
 
-def _said(element: str, outcome: acting.Outcome, verb: str) -> str:
+def _said(element: str, outcome: acting.ActionOutcome, verb: str) -> str:
     if outcome.method == "none":
         return f"{element} has this value already, so nothing was done."
     said = f"{verb} {element} by {outcome.method}."

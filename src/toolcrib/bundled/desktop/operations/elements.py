@@ -13,21 +13,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
 from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import read_before
 from toolcrib.bundled.desktop.elements.outline import DEFAULT_BUDGET, line, reduce
 from toolcrib.bundled.desktop.elements.pointing import ClickKind
-from toolcrib.bundled.desktop.elements.search import POLL, SearchResult, search, wait_for
+from toolcrib.bundled.desktop.elements.search import POLL, ElementSearch, search, wait_for
 from toolcrib.bundled.desktop.elements.selector import Selector, parse_selector
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot, describe
+from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot, describe
 from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import (
     AmbiguousElement,
     ElementNotFound,
-    InvalidValue,
+    InvalidFormat,
     MissingField,
 )
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
@@ -139,7 +139,7 @@ async def find_region_elements(
     rect = Rect(region["x"], region["y"], region["width"], region["height"])
     area = await rect_to_screen(backend, desktop.session.pictures, rect, space, reference)
     if area.is_empty:
-        raise InvalidValue("The region is empty.", "Give a width and a height above 0.")
+        raise InvalidFormat("The region is empty.", "Give a width and a height above 0.")
     wanted = parse_selector(selector) if selector is not None else None
     owner = parent if parent is not None else await _owner_at(backend, area.centre)
     results = [_within(result, area) for result in await _search(backend, owner, wanted, 0.0)]
@@ -178,7 +178,7 @@ async def click_element(
 ) -> Reply[ActionResult]:
     kind = cast("ClickKind", read_enum("click_type", click_type, "CLICK_TYPE", CLICKS, "single"))
 
-    async def click(backend: Backend, process: int, found: Element) -> acting.Outcome:
+    async def click(backend: Backend, process: int, found: Element) -> acting.ActionOutcome:
         return await acting.click(backend, process, found, kind)
 
     return await _act(desktop, (element_id, selector, parent), click, "Clicked")
@@ -192,7 +192,7 @@ async def write_element_value(
     selector: SelectorArgument | None = None,
     parent: str | None = None,
 ) -> Reply[ActionResult]:
-    async def write(backend: Backend, process: int, found: Element) -> acting.Outcome:
+    async def write(backend: Backend, process: int, found: Element) -> acting.ActionOutcome:
         return await acting.write(backend, process, found, value)
 
     return await _act(desktop, (element_id, selector, parent), write, "Wrote to")
@@ -206,7 +206,7 @@ async def perform_element_action(
     selector: SelectorArgument | None = None,
     parent: str | None = None,
 ) -> Reply[ActionResult]:
-    async def perform(backend: Backend, process: int, found: Element) -> acting.Outcome:
+    async def perform(backend: Backend, process: int, found: Element) -> acting.ActionOutcome:
         return await _perform(desktop, backend, found, action)
 
     return await _act(desktop, (element_id, selector, parent), perform, f"Performed {action} on")
@@ -214,7 +214,7 @@ async def perform_element_action(
 
 def _first_page(
     desktop: Desktop,
-    results: Sequence[SearchResult],
+    results: Sequence[ElementSearch],
     page_size: int,
     budget: int,
     *,
@@ -228,7 +228,7 @@ def _first_page(
 async def _act(
     desktop: Desktop,
     target: tuple[str | None, SelectorArgument | None, str | None],
-    operation: Callable[[Backend, int, Element], Awaitable[acting.Outcome]],
+    operation: Callable[[Backend, int, Element], Awaitable[acting.ActionOutcome]],
     verb: str,
 ) -> Reply[Any]:
     backend = await desktop.backend()
@@ -243,7 +243,7 @@ async def _act(
     return Reply(ElementActed(outcome.verified is not False, desktop.element(snapshot, now)))
 
 
-async def _with_actions(desktop: Desktop, name: str) -> tuple[Snapshot, Element, list[str]]:
+async def _with_actions(desktop: Desktop, name: str) -> tuple[TreeSnapshot, Element, list[str]]:
     desktop.check_name(name, "elements")
     backend = await desktop.backend()
     snapshots = desktop.session.snapshots
@@ -257,7 +257,7 @@ async def find_target(
     element_id: str | None,
     selector: SelectorArgument | None,
     parent: str | None,
-) -> tuple[Snapshot, Element, Tree | None]:
+) -> tuple[TreeSnapshot, Element, ElementTree | None]:
     """The one element that is meant, read just now; and the tree if that was read as well."""
     if element_id is not None:
         return await _named(desktop, backend, split_name(element_id, "elements")[1], parent)
@@ -270,7 +270,7 @@ async def find_target(
 
 async def _named(
     desktop: Desktop, backend: Backend, element_id: str, parent: str | None
-) -> tuple[Snapshot, Element, Tree | None]:
+) -> tuple[TreeSnapshot, Element, ElementTree | None]:
     snapshots = desktop.session.snapshots
     if not desktop.for_model:
         snapshot, found = await snapshots.resolve(backend, element_id)
@@ -288,7 +288,7 @@ async def _named(
 
 async def _selected(
     desktop: Desktop, backend: Backend, selector: Selector, parent: str | None
-) -> tuple[Snapshot, Element, Tree | None]:
+) -> tuple[TreeSnapshot, Element, ElementTree | None]:
     snapshots = desktop.session.snapshots
     results = await _search(backend, desktop.scope(parent), selector, 0.0)
     found_in = [(snapshots.add(result.tree), result) for result in results if result.matches]
@@ -309,7 +309,7 @@ async def _selected(
 
 async def _search(
     backend: Backend, parent: str | None, selector: Selector | None, patience: float
-) -> list[SearchResult]:
+) -> list[ElementSearch]:
     """What is found in one application, or in all for `applications/-`."""
     if parent is None or parent.strip().removeprefix("applications/") != ALL:
         process = await choose_application(backend, parent)
@@ -324,7 +324,7 @@ async def _search(
             await changes.next(POLL)
 
 
-async def _search_all(backend: Backend, parent: str, selector: Selector | None) -> list[SearchResult]:
+async def _search_all(backend: Backend, parent: str, selector: Selector | None) -> list[ElementSearch]:
     processes = (await applications_of(backend, parent))[:MAX_APPLICATIONS]
     results = await asyncio.gather(
         *(search(backend, process, selector) for process in processes), return_exceptions=True
@@ -332,13 +332,13 @@ async def _search_all(backend: Backend, parent: str, selector: Selector | None) 
     for result in results:
         if isinstance(result, BaseException) and not isinstance(result, ToolFailure):
             raise result
-    found = [result for result in results if isinstance(result, SearchResult)]
+    found = [result for result in results if isinstance(result, ElementSearch)]
     if not found:
         raise ElementNotFound("No application offers elements.", "Open one, or use take_screenshot.")
     return found
 
 
-async def _why_few(results: Sequence[SearchResult], *, waited: bool) -> str:
+async def _why_few(results: Sequence[ElementSearch], *, waited: bool) -> str:
     """Why an application offers hardly any elements, as far as that is known."""
     trees = [result.tree for result in results]
     if len(trees) != 1 or len(trees[0].elements) > FEW:
@@ -356,19 +356,19 @@ async def _owner_at(backend: Backend, point: Point) -> str | None:
     return None if window is None or window.application is None else str(window.application)
 
 
-def _keep(result: SearchResult, wanted: Callable[[Element], bool]) -> SearchResult:
+def _keep(result: ElementSearch, wanted: Callable[[Element], bool]) -> ElementSearch:
     return dataclasses.replace(
         result, matches=tuple(element for element in result.matches if wanted(element))
     )
 
 
-def _in_window(tree: Tree, element: Element) -> str:
+def _in_window(tree: ElementTree, element: Element) -> str:
     top = windows_of_elements(tree).get(element.ref)
     name = next((element.name for element in tree.elements if element.ref == top), "")
     return f" in {name[:MAX_TITLE]!r}" if name and top != element.ref else ""
 
 
-def _within(result: SearchResult, area: Rect) -> SearchResult:
+def _within(result: ElementSearch, area: Rect) -> ElementSearch:
     """The visible matches whose middle is in an area, without those that only arrange others."""
     mattering = {node.element.ref for node in reduce(result.tree.elements)}
     return _keep(
@@ -379,7 +379,7 @@ def _within(result: SearchResult, area: Rect) -> SearchResult:
     )
 
 
-async def _perform(desktop: Desktop, backend: Backend, element: Element, action: str) -> acting.Outcome:
+async def _perform(desktop: Desktop, backend: Backend, element: Element, action: str) -> acting.ActionOutcome:
     """Programs can also ask for `focus`, which every element has; a refusal is no error for them."""
     offered = list(await backend.accessibility.actions(element.ref))
     named = {_normal(name): name for name in offered}
@@ -387,14 +387,14 @@ async def _perform(desktop: Desktop, backend: Backend, element: Element, action:
     aliases = ("click", "press", "activate") if wanted in ("press", "click") else ()
     chosen = next((named[name] for name in (wanted, *aliases) if name in named), None)
     if chosen is None and not desktop.for_model and wanted == FOCUS:
-        return acting.Outcome("action", await backend.accessibility.focus(element.ref))
+        return acting.ActionOutcome("action", await backend.accessibility.focus(element.ref))
     if chosen is None:
         known = f"It offers: {', '.join(offered)}." if offered else "It offers none."
-        raise InvalidValue(f"{describe(element)} has no action {action!r}.", known)
+        raise InvalidFormat(f"{describe(element)} has no action {action!r}.", known)
     done = await backend.accessibility.act(element.ref, chosen)
     if not done and desktop.for_model:
         raise ToolFailure(f"{describe(element)} refused the action {chosen!r}.", "It may be disabled.")
-    return acting.Outcome("action", None if done else False)
+    return acting.ActionOutcome("action", None if done else False)
 
 
 def _normal(action: str) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from toolcrib.bundled.desktop.backend import Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Backend, ElementTree, Window
 from toolcrib.bundled.desktop.click_targets import Aim, aim
 from toolcrib.bundled.desktop.elements.pointing import locate
 from toolcrib.bundled.desktop.enums import read_enum
-from toolcrib.bundled.desktop.failures import InvalidValue, OutOfRange, TargetChanged, WindowNotFound
+from toolcrib.bundled.desktop.failures import InvalidFormat, OutOfRange, TargetChanged, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Space
 from toolcrib.bundled.desktop.identifiers import ResourceMissing
 from toolcrib.bundled.desktop.input_actions import (
@@ -54,7 +54,7 @@ class InputMissing(ResourceMissing):
     reason = "INPUT_NOT_FOUND"
 
 
-class InputExists(InvalidValue):
+class InputExists(InvalidFormat):
     reason = "INPUT_EXISTS"
 
 
@@ -210,7 +210,7 @@ def _enter(desktop: Desktop, process: int | None, action: InputAction, input_id:
     name = f"{application_name(process)}/inputs/{chosen}"
     taken = any(record.name == name for record in records)
     if taken or _ID.fullmatch(chosen) is None:
-        refused = InputExists if taken and not desktop.for_model else InvalidValue
+        refused = InputExists if taken and not desktop.for_model else InvalidFormat
         raise refused(
             f"input_id {chosen!r} is taken or not valid.", "Use lower-case letters, digits and hyphens."
         )
@@ -246,7 +246,7 @@ async def _at_element(desktop: Desktop, backend: Backend, process: int | None, n
     snapshot, element = await snapshots.resolve(backend, split_name(name, "elements")[1])
     owner = snapshot.tree.application
     if process not in (None, owner):
-        raise InvalidValue(f"The element {name!r} is not in the application {process}.")
+        raise InvalidFormat(f"The element {name!r} is not in the application {process}.")
     found = await locate(backend, owner, element)
     return Aim(found.point, window_at(await backend.windows.list(), found.point), found.window, owner)
 
@@ -268,7 +268,7 @@ async def focus_target(backend: Backend, window: int | str | None) -> Window:
     return active
 
 
-async def _arrived(backend: Backend, tree: Tree | None, text: str) -> bool | None:
+async def _arrived(backend: Backend, tree: ElementTree | None, text: str) -> bool | None:
     """Whether the focused field contains what was typed; None if its contents cannot be read."""
     focused = (
         next((element for element in tree.elements if {"focused", "editable"} <= element.states), None)

@@ -17,7 +17,7 @@ from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.observations.hub import ObservationRun, Observations
 from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
-from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, Traits, operation
+from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, OperationTraits, Reply, operation
 from toolcrib.bundled.desktop.records import read_record, write_record
 from toolcrib.serverkit.context import ToolContext
 
@@ -119,7 +119,7 @@ async def list_observations(
     return Reply(data, "\n".join(lines) or "No observations.")
 
 
-@operation("Cancel an observation", Traits(destructive=False, idempotent=True, acts=False))
+@operation("Cancel an observation", OperationTraits(destructive=False, idempotent=True, acts=False))
 async def cancel_observation(desktop: Desktop, name: str) -> ObservationRecord:
     desktop.check_name(name, "observations")
     return observation_record(desktop.session.part(Observations).cancel(name))

@@ -17,11 +17,11 @@ from toolcrib.bundled.desktop.pictures import (
     read_format,
 )
 from toolcrib.bundled.desktop.resources import window_name
-from toolcrib.bundled.desktop.vision.reading import NoOcr, Reading, shared_reader
+from toolcrib.bundled.desktop.vision.reading import NoOcr, OcrResult, shared_reader
 from toolcrib.bundled.desktop.vision.views import (
-    Place,
+    CapturedView,
+    CaptureTarget,
     Region,
-    View,
     crop,
     display_rect,
     look,
@@ -126,7 +126,7 @@ async def capture_screenshot(
 ) -> Reply[ScreenshotRecord]:
     wish = Wish(read_format(format, "png"), quality, longest_side, include_ocr_text, language)
     backend = await desktop.backend()
-    [view] = await look(backend, desktop.session.pictures, Place(display=display))
+    [view] = await look(backend, desktop.session.pictures, CaptureTarget(display=display))
     return await _deliver(desktop, view, wish)
 
 
@@ -193,19 +193,21 @@ async def _view(
     window: int | str | None,
     region: Region | None,
     display: int | None,
-) -> View:
+) -> CapturedView:
     chosen = mode or _implied_mode(app_name, window, region)
     if chosen == "screen":
-        return (await look(backend, desktop.session.pictures, Place(display=display)))[0]
+        return (await look(backend, desktop.session.pictures, CaptureTarget(display=display)))[0]
     if chosen == "region" and region is None:
         raise MissingField("The mode region needs a region.", "Give region with x, y, width and height.")
     named = window is not None or app_name is not None or chosen == "window"
     target = await find_window(backend, app_name, window) if named else None
-    place = Place(window=target, region=region if chosen == "region" else None)
+    place = CaptureTarget(window=target, region=region if chosen == "region" else None)
     return (await look(backend, desktop.session.pictures, place))[0]
 
 
-async def _element(desktop: Desktop, backend: Backend, name: str, parent: str | None, padding: int) -> View:
+async def _element(
+    desktop: Desktop, backend: Backend, name: str, parent: str | None, padding: int
+) -> CapturedView:
     desktop.check_name(parent or "", "applications")
     snapshot, element = await desktop.session.snapshots.resolve(backend, name)
     process = snapshot.tree.application
@@ -219,11 +221,11 @@ async def _element(desktop: Desktop, backend: Backend, name: str, parent: str | 
     own = [candidate for candidate in await backend.windows.list() if candidate.application == process]
     window = window_at(own, element.rect.centre)
     if window is None:  # an open menu is no window of its own
-        return View(await backend.capture.screen(rect))
+        return CapturedView(await backend.capture.screen(rect))
     return crop(await look_at_window(backend, window), rect)
 
 
-async def _deliver(desktop: Desktop, view: View, wish: Wish) -> Reply[Any]:
+async def _deliver(desktop: Desktop, view: CapturedView, wish: Wish) -> Reply[Any]:
     if not desktop.for_model:
         return Reply(await _full_picture(view, wish))
     longest = min(max(wish.longest_side, SMALLEST_SIDE), LONGEST_SIDE * 4)
@@ -252,7 +254,7 @@ async def _deliver(desktop: Desktop, view: View, wish: Wish) -> Reply[Any]:
     return Reply(data, "\n".join([text, *notes]), [picture.image])
 
 
-async def _full_picture(view: View, wish: Wish) -> FullPicture:
+async def _full_picture(view: CapturedView, wish: Wish) -> FullPicture:
     if not 0 <= wish.quality <= 100:
         raise OutOfRange("quality is 1 to 100.")
     pixels, quality = view.screenshot.pixels, wish.quality or JPEG_QUALITY
@@ -275,7 +277,7 @@ def _implied_mode(app_name: str | None, window: int | str | None, region: Region
     return "screen" if window is None and app_name is None else "window"
 
 
-async def _read(view: View, wish: Wish) -> tuple[list[OcrLine] | None, list[str]]:
+async def _read(view: CapturedView, wish: Wish) -> tuple[list[OcrLine] | None, list[str]]:
     """The lines of text, and what to tell the model; a missing engine does not cost the picture."""
     try:
         reading = await shared_reader().read(view.screenshot.pixels, wish.languages)
@@ -291,7 +293,7 @@ async def _read(view: View, wish: Wish) -> tuple[list[OcrLine] | None, list[str]
     return lines, notes
 
 
-def _ocr_lines(reading: Reading, view: View) -> list[OcrLine]:
+def _ocr_lines(reading: OcrResult, view: CapturedView) -> list[OcrLine]:
     origin = view.screenshot.origin
     moved = [(line, line.rect.moved(origin.x, origin.y)) for line in reading.lines]
     return [

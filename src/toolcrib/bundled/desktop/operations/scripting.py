@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 
-from toolcrib.bundled.desktop.failures import InvalidResourceName, InvalidValue, NotSupported
-from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, Reply, Traits, operation
+from toolcrib.bundled.desktop.failures import InvalidFormat, InvalidResourceName, NotSupported
+from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, OperationTraits, Reply, operation
 from toolcrib.bundled.desktop.scripting.scripts import (
     DEFAULT_TIMEOUT,
     Language,
@@ -20,7 +20,7 @@ from toolcrib.serverkit.context import ToolFailure
 Seconds = float | str
 """A number, or a text such as `2.5s`."""
 RUNNING = replace(ACTING, destructive=True, limit=360.0)
-CHECKING = Traits(read_only=True, open_world=False, acts=False)
+CHECKING = OperationTraits(read_only=True, open_world=False, acts=False)
 DICTIONARIES = "scriptingDictionaries"
 
 
@@ -179,7 +179,7 @@ def _language(given: str) -> Language:
     for language in ("applescript", "jxa", "shell"):
         if word == language:
             return language
-    raise InvalidValue(f"{given!r} is not a type of script.", "Use applescript, jxa or shell.")
+    raise InvalidFormat(f"{given!r} is not a type of script.", "Use applescript, jxa or shell.")
 
 
 def _compiled(found: ScriptCheck) -> Reply[ScriptOutput]:

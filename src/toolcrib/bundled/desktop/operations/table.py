@@ -19,11 +19,11 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from toolcrib.bundled.desktop import operations
-from toolcrib.bundled.desktop.backend import Application, Backend, Element, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementTree, Window
 from toolcrib.bundled.desktop.elements.observing import Report
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot
+from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.pages import Page, paginate
+from toolcrib.bundled.desktop.pages import ListPage, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Image
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 
 @dataclass(frozen=True)
-class Traits:
+class OperationTraits:
     """What a call does to the desktop; the names are those of `ToolServer.tool`."""
 
     read_only: bool = False
@@ -49,14 +49,14 @@ class Traits:
     """The stop key ends a call of the gRPC method."""
 
 
-LOOKING = Traits(read_only=True, outside=True, private=True, limit=90.0, acts=False)
+LOOKING = OperationTraits(read_only=True, outside=True, private=True, limit=90.0, acts=False)
 """Changes nothing."""
-ACTING = Traits(open_world=True, outside=True, private=True, reach="anybody", limit=180.0)
+ACTING = OperationTraits(open_world=True, outside=True, private=True, reach="anybody", limit=180.0)
 """Acts in programs, which can send data anywhere."""
 ENDING = replace(ACTING, destructive=True)
-KEEPING = Traits(open_world=False, acts=False)
+KEEPING = OperationTraits(open_world=False, acts=False)
 """Changes what the server itself remembers."""
-ARRANGING = Traits(destructive=False, idempotent=True, outside=True, limit=30.0)
+ARRANGING = OperationTraits(destructive=False, idempotent=True, outside=True, limit=30.0)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Desktop(ABC):
 
     @abstractmethod
     def observing(
-        self, application: int | None, before: Tree | None = None
+        self, application: int | None, before: ElementTree | None = None
     ) -> AbstractAsyncContextManager[Report]:
         """For what acts in a program; `before` is its tree if that was read just now."""
 
@@ -136,7 +136,7 @@ class Desktop(ABC):
         """Where elements are looked for; None for the active application."""
         return parent
 
-    def element(self, snapshot: Snapshot, element: Element, actions: Sequence[str] = ()) -> Any:
+    def element(self, snapshot: TreeSnapshot, element: Element, actions: Sequence[str] = ()) -> Any:
         """An element in the shape of this surface, unless it is for a model."""
         raise NotImplementedError
 
@@ -154,19 +154,19 @@ class Desktop(ABC):
         *query: object,
         default: int = 50,
         rpc_default: int = 100,
-    ) -> Page[T]:
+    ) -> ListPage[T]:
         """One page of a list; `query` is what makes the list this one. The sizes are for a model and gRPC."""
         size = default if self.for_model else rpc_default
         return paginate(items, page_size, page_token, *query, default=size)
 
 
 @dataclass(frozen=True)
-class Operation:
+class DesktopOperation:
     name: str
     function: Callable[..., Awaitable[Any]]
     title: str
     """Of the tool; empty if there is none."""
-    traits: Traits
+    traits: OperationTraits
     rpc: str
     """The gRPC method that this can be, if the wire format has it."""
     maskable: bool
@@ -196,7 +196,7 @@ class Operation:
 
 def operation(
     title: str,
-    traits: Traits,
+    traits: OperationTraits,
     *,
     rpc: str = "",
     maskable: bool = False,
@@ -207,7 +207,7 @@ def operation(
     def declare(function: F) -> F:
         name = function.__name__
         camel_case = "".join(part.capitalize() for part in name.split("_"))
-        row = Operation(name, function, title, traits, rpc or camel_case, maskable, prepare)
+        row = DesktopOperation(name, function, title, traits, rpc or camel_case, maskable, prepare)
         function.operation = row  # type: ignore[attr-defined]
         return function
 
@@ -215,19 +215,19 @@ def operation(
 
 
 @cache
-def groups() -> Mapping[str, tuple[Operation, ...]]:
+def groups() -> Mapping[str, tuple[DesktopOperation, ...]]:
     """The table: the operations of each module, in the order of their declaration."""
     found = sorted(module.name for module in pkgutil.iter_modules(operations.__path__))
     modules = {name: importlib.import_module(f"{operations.__name__}.{name}") for name in found}
     return {name: tuple(_declared(module)) for name, module in modules.items()}
 
 
-def _declared(module: ModuleType) -> list[Operation]:
+def _declared(module: ModuleType) -> list[DesktopOperation]:
     own = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
     return [value.operation for value in own if hasattr(value, "operation")]
 
 
-def more_line(page: Page[Any]) -> list[str]:
+def more_line(page: ListPage[Any]) -> list[str]:
     """How a model gets the rest of a list."""
     return [f"… {page.more} more; continue with page_token {page.next_page_token}."] if page.more else []
 

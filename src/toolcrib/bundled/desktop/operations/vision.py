@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolcrib.bundled.desktop.backend import Tree, Window
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot, Snapshots
+from toolcrib.bundled.desktop.backend import ElementTree, Window
+from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot
 from toolcrib.bundled.desktop.failures import OutOfRange
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.operations.places import find_place
@@ -137,7 +137,7 @@ def _is_larger(template: numpy.ndarray, place: Rect) -> bool:
 def _text_answer(
     snapshots: Snapshots, search: TextSearch, matches: Sequence[TextMatch], limit: int
 ) -> Reply[TextMatches]:
-    kept: dict[int, Snapshot] = {}
+    kept: dict[int, TreeSnapshot] = {}
     shown = [_text_data(match, snapshots, kept) for match in matches[:limit]]
     data = TextMatches(bool(matches), len(matches), "screen", shown, search.searched, search.complete)
     lines = [_text_line(match) for match in shown]
@@ -150,7 +150,7 @@ def _text_answer(
     return Reply(data, "\n".join([*lines, *search.notes]))
 
 
-def _text_data(match: TextMatch, snapshots: Snapshots, kept: dict[int, Snapshot]) -> TextMatchData:
+def _text_data(match: TextMatch, snapshots: Snapshots, kept: dict[int, TreeSnapshot]) -> TextMatchData:
     middle = match.rect.centre
     return TextMatchData(
         text=match.text[:SHOWN_TEXT],
@@ -166,7 +166,7 @@ def _text_data(match: TextMatch, snapshots: Snapshots, kept: dict[int, Snapshot]
 
 
 def _element_id(
-    match: TextMatch, tree: Tree | None, snapshots: Snapshots, kept: dict[int, Snapshot]
+    match: TextMatch, tree: ElementTree | None, snapshots: Snapshots, kept: dict[int, TreeSnapshot]
 ) -> str | None:
     if match.element is None or tree is None:
         return None

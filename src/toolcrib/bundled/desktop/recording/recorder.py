@@ -30,7 +30,7 @@ from toolcrib.bundled.desktop.recording.view import (
     element_at,
     selector_for,
 )
-from toolcrib.bundled.desktop.session import DesktopSession, Settings
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
 from toolcrib.bundled.desktop.user_input import InputWatch, UserInput, WatchesInput
 from toolcrib.bundled.desktop.window_lookup import window_at
 from toolcrib.serverkit.context import ToolContext, ToolFailure
@@ -286,7 +286,7 @@ async def record_to_store(
     """
     store = MacroStore.of_home(home)
     await asyncio.to_thread(_check_unused, store, options.macro_id)
-    session = DesktopSession(Settings(home=home))
+    session = DesktopSession(SessionSettings(home=home))
     try:
         backend = await session.backend(context)
         async with record_macro(backend, all_text=options.all_text) as recorder:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Window
-from toolcrib.bundled.desktop.changes import Change
+from toolcrib.bundled.desktop.changes import DesktopChange
 from toolcrib.bundled.desktop.elements.pointing import MENU_ROLES
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, parse_selector
@@ -158,7 +158,7 @@ class ScreenView:
         left = self._due - time.monotonic()
         return min(POLL, left) if left > 0 else POLL
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: DesktopChange) -> None:
         self.changed = time.monotonic()
         self._outdated_at = min(self._outdated_at, self.changed)
         if change.kind == "window" or "focused" in change.detail:

@@ -38,7 +38,7 @@ def as_failure(shown: T) -> T:
     return cast("T", {**shown, "isError": True})
 
 
-class Offer:
+class ProfileTools:
     """Adds a tool if the profile has it; `wanted` is None for a profile with all."""
 
     def __init__(self, server: ToolServer, wanted: frozenset[str] | None) -> None:

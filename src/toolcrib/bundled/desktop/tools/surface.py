@@ -10,15 +10,15 @@ import typing
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, get_args, get_origin
 
-from toolcrib.bundled.desktop.backend import Application, Backend, Tree, Window
+from toolcrib.bundled.desktop.backend import Application, Backend, ElementTree, Window
 from toolcrib.bundled.desktop.elements.difference import describe_changes, summarise
 from toolcrib.bundled.desktop.elements.observing import Report, observe
 from toolcrib.bundled.desktop.failures import ApplicationNotFound, MissingField
 from toolcrib.bundled.desktop.lists import masked
-from toolcrib.bundled.desktop.operations.table import Action, Desktop, Operation, Reply
+from toolcrib.bundled.desktop.operations.table import Action, Desktop, DesktopOperation, Reply
 from toolcrib.bundled.desktop.resources import application_of
 from toolcrib.bundled.desktop.session import DesktopSession
-from toolcrib.bundled.desktop.tools.offer import Offer, answer, as_failure
+from toolcrib.bundled.desktop.tools.offer import ProfileTools, answer, as_failure
 from toolcrib.bundled.desktop.window_lookup import choose_application, choose_window, windows_of
 from toolcrib.serverkit.context import ToolContext
 
@@ -39,7 +39,9 @@ class ToolDesktop(Desktop):
         action.changes += summarise(describe_changes(action.windows, await backend.windows.list()))
 
     @contextlib.asynccontextmanager
-    async def observing(self, application: int | None, before: Tree | None = None) -> AsyncIterator[Report]:
+    async def observing(
+        self, application: int | None, before: ElementTree | None = None
+    ) -> AsyncIterator[Report]:
         async with observe(await self.backend(), application or 0, before) as report:
             yield report
 
@@ -65,7 +67,7 @@ class ToolDesktop(Desktop):
         return await choose_application(await self.backend(), application)
 
 
-def offer_operation(offer: Offer, session: DesktopSession, operation: Operation) -> None:
+def offer_operation(offer: ProfileTools, session: DesktopSession, operation: DesktopOperation) -> None:
     """Add the tool of an operation, if the profile has it."""
     if not operation.title or not offer.wants(operation.name):
         return
@@ -97,7 +99,7 @@ def offer_operation(offer: Offer, session: DesktopSession, operation: Operation)
     offer(run, operation.title, **traits)
 
 
-def _defaults(operation: Operation) -> dict[str, Any]:
+def _defaults(operation: DesktopOperation) -> dict[str, Any]:
     signature = inspect.signature(operation.function)
     return {name: parameter.default for name, parameter in signature.parameters.items()}
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.vision import engines
-from toolcrib.bundled.desktop.vision.text import Word
+from toolcrib.bundled.desktop.vision.text import OcrWord
 
 if TYPE_CHECKING:
     import numpy
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineReading:
-    words: tuple[Word, ...]
+    words: tuple[OcrWord, ...]
     complete: bool = True
     """False if the time was over before everything was read."""
 
@@ -34,13 +34,13 @@ class OcrEngine(Protocol):
     def order(self) -> int:
         """The engine with the lowest number is asked first."""
 
-    def probe(self) -> Problem | None:
+    def probe(self) -> SetupProblem | None:
         """What is missing; None if it can be used."""
 
     def languages(self) -> Collection[str]:
         """Codes of ISO 639-2 such as `eng`, as Tesseract names them."""
 
-    def missing_language(self, language: str) -> Problem:
+    def missing_language(self, language: str) -> SetupProblem:
         """How to get a language that is not among `languages`."""
 
     def read(self, pixels: numpy.ndarray, languages: Sequence[str], timeout: float) -> EngineReading:

@@ -19,7 +19,7 @@ from toolcrib.bundled.desktop.vision.text_search import (
     locate_within,
     merge,
 )
-from toolcrib.bundled.desktop.vision.views import Place, look, region_rect, shown_windows, window_at
+from toolcrib.bundled.desktop.vision.views import CaptureTarget, look, region_rect, shown_windows, window_at
 
 Method = Literal["auto", "accessibility", "ocr", "both"]
 
@@ -31,7 +31,7 @@ class TextSearch:
         self,
         backend: Backend,
         pictures: Pictures,
-        place: Place,
+        place: CaptureTarget,
         text: str,
         mode: MatchMode = "contains",
         languages: str = "eng",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.bundled.desktop.backend import Window
 from toolcrib.bundled.desktop.geometry import PictureSpace, Rect
-from toolcrib.bundled.desktop.vision.views import View
+from toolcrib.bundled.desktop.vision.views import CapturedView
 
 if TYPE_CHECKING:
     import numpy
@@ -27,7 +27,11 @@ class FoundImage:
 
 
 def find_image(
-    views: Sequence[View], template: numpy.ndarray, threshold: float, limit: int, scales: Sequence[float]
+    views: Sequence[CapturedView],
+    template: numpy.ndarray,
+    threshold: float,
+    limit: int,
+    scales: Sequence[float],
 ) -> list[FoundImage]:
     """The best matches at the first scale that has any. Blocks."""
     for scale in scales[:MAX_SCALES]:
@@ -38,7 +42,7 @@ def find_image(
 
 
 def _find(
-    view: View, template: numpy.ndarray, threshold: float, limit: int, scale: float
+    view: CapturedView, template: numpy.ndarray, threshold: float, limit: int, scale: float
 ) -> list[FoundImage]:
     from toolcrib.bundled.desktop.pictures import scaled
     from toolcrib.bundled.desktop.vision.templates import find_template

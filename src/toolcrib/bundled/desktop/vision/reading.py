@@ -36,7 +36,7 @@ class NoOcr(ToolFailure):
 
 
 @dataclass(frozen=True)
-class Reading:
+class OcrResult:
     lines: tuple[TextLine, ...]
     """Their places are pixels of the picture."""
     engine: str
@@ -52,10 +52,12 @@ class TextReader:
 
     def __init__(self, engines: Sequence[OcrEngine] | None = None) -> None:
         self._engines = engines
-        self._kept: OrderedDict[tuple[str, ...], Reading] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], OcrResult] = OrderedDict()
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
-    async def read(self, pixels: numpy.ndarray, languages: str = "eng", timeout: float = DEADLINE) -> Reading:
+    async def read(
+        self, pixels: numpy.ndarray, languages: str = "eng", timeout: float = DEADLINE
+    ) -> OcrResult:
         """Raises `NoOcr` if no engine is installed or none has the language."""
         if pixels.shape[0] * pixels.shape[1] > MAX_PIXELS:
             raise NoOcr("The picture is too large for OCR.", "Name a window or a region.")
@@ -67,7 +69,7 @@ class TextReader:
             return self._kept[key]
         found = await self._read(engine, pixels, wanted, timeout)
         lines = await in_thread(group_lines, found.words)
-        reading = Reading(tuple(lines), engine.name, found.complete)
+        reading = OcrResult(tuple(lines), engine.name, found.complete)
         if reading.complete:
             self._keep(key, reading)
         return reading
@@ -101,7 +103,7 @@ class TextReader:
         problem = usable[0].missing_language(missing)
         raise NoOcr(problem.message, problem.hint)
 
-    def _keep(self, key: tuple[str, ...], reading: Reading) -> None:
+    def _keep(self, key: tuple[str, ...], reading: OcrResult) -> None:
         self._kept[key] = reading
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)

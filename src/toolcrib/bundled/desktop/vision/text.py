@@ -30,7 +30,7 @@ _SIMILAR = str.maketrans({"1": "l", "i": "l", "|": "l", "!": "l", "0": "o", "5":
 
 
 @dataclass(frozen=True)
-class Word:
+class OcrWord:
     text: str
     rect: Rect
     """In pixels of the picture."""
@@ -41,7 +41,7 @@ class Word:
 
 @dataclass(frozen=True)
 class TextLine:
-    words: tuple[Word, ...]
+    words: tuple[OcrWord, ...]
 
     @property
     def text(self) -> str:
@@ -57,10 +57,10 @@ class TextLine:
 
 
 @dataclass(frozen=True)
-class Phrase:
+class OcrMatch:
     """Consecutive words that contain a text."""
 
-    words: tuple[Word, ...]
+    words: tuple[OcrWord, ...]
     confidence: float
 
     @property
@@ -90,13 +90,13 @@ def contains(text: str, wanted: str, mode: MatchMode) -> bool:
     return found == wanted if mode == "exact" else wanted in found
 
 
-def group_lines(words: Iterable[Word]) -> list[TextLine]:
+def group_lines(words: Iterable[OcrWord]) -> list[TextLine]:
     """From top to bottom, then from left to right."""
     lines = [TextLine(tuple(members)) for _, members in groupby(words, key=lambda word: word.line)]
     return sorted(lines, key=lambda line: (line.rect.centre.y // 8, line.rect.x))
 
 
-def find_phrases(lines: Sequence[TextLine], wanted: str, mode: MatchMode) -> list[Phrase]:
+def find_phrases(lines: Sequence[TextLine], wanted: str, mode: MatchMode) -> list[OcrMatch]:
     """Where a text stands; less literal comparisons are used only while there is no match."""
     plain = normalise(wanted)
     if not plain:
@@ -111,7 +111,7 @@ def find_phrases(lines: Sequence[TextLine], wanted: str, mode: MatchMode) -> lis
     return _find(lines, plain.translate(_SIMILAR), mode, _similar_words, " ", SIMILAR_PENALTY)
 
 
-def bounds_of(words: Sequence[Word]) -> Rect:
+def bounds_of(words: Sequence[OcrWord]) -> Rect:
     left, top = min(word.rect.x for word in words), min(word.rect.y for word in words)
     right = max(word.rect.x + word.rect.width for word in words)
     bottom = max(word.rect.y + word.rect.height for word in words)
@@ -137,18 +137,18 @@ def _find(
     form: Callable[[str], str],
     separator: str,
     weight: float,
-) -> list[Phrase]:
-    found: list[Phrase] = []
+) -> list[OcrMatch]:
+    found: list[OcrMatch] = []
     for line in lines:
         for words in _phrases_of(line, wanted, mode, form, separator):
             confidence = weight * min(word.confidence for word in words)
-            found.append(Phrase(words, round(confidence, 3)))
+            found.append(OcrMatch(words, round(confidence, 3)))
     return found
 
 
 def _phrases_of(
     line: TextLine, wanted: str, mode: MatchMode, form: Callable[[str], str], separator: str
-) -> Iterable[tuple[Word, ...]]:
+) -> Iterable[tuple[OcrWord, ...]]:
     forms = [form(word.text) for word in line.words]
     kept = [(text, word) for text, word in zip(forms, line.words, strict=True) if text]
     starts, position = [], 0

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from toolcrib.bundled.desktop.backend import Backend, Element, Tree, Window
-from toolcrib.bundled.desktop.elements.search import SearchResult, search
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree, Window
+from toolcrib.bundled.desktop.elements.search import ElementSearch, search
 from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.vision.reading import TextReader
 from toolcrib.bundled.desktop.vision.text import MatchMode, contains, find_phrases, find_ranges, normalise
-from toolcrib.bundled.desktop.vision.views import View, crop, look_at_window, window_at
+from toolcrib.bundled.desktop.vision.views import CapturedView, crop, look_at_window, window_at
 
 Source = Literal["accessibility", "ocr"]
 TITLE_ROLES = frozenset(
@@ -36,7 +36,7 @@ class TextMatch:
     confidence: float
     window: Window | None = None
     element: Element | None = None
-    tree: Tree | None = None
+    tree: ElementTree | None = None
     covered: bool = False
 
 
@@ -66,7 +66,7 @@ async def find_in_elements(
 class Owners:
     """Which window of an application an element is in."""
 
-    def __init__(self, tree: Tree, windows: Sequence[Window], within: Sequence[Window]) -> None:
+    def __init__(self, tree: ElementTree, windows: Sequence[Window], within: Sequence[Window]) -> None:
         self._elements = {element.ref: element for element in tree.elements}
         self._own = [window for window in windows if window.application == tree.application]
         self._within = {window.id for window in within}
@@ -91,7 +91,7 @@ class Owners:
 
 
 async def find_in_pictures(
-    reader: TextReader, views: Sequence[View], wanted: str, mode: MatchMode, languages: str
+    reader: TextReader, views: Sequence[CapturedView], wanted: str, mode: MatchMode, languages: str
 ) -> tuple[list[TextMatch], bool]:
     """Matches in these pictures; and whether all of them were read completely."""
     found: list[TextMatch] = []
@@ -155,7 +155,7 @@ def arrange(matches: Sequence[TextMatch], windows: Sequence[Window], wanted: str
     )
 
 
-async def _search(backend: Backend, process: int, wanted: str, mode: MatchMode) -> SearchResult:
+async def _search(backend: Backend, process: int, wanted: str, mode: MatchMode) -> ElementSearch:
     plain = normalise(wanted)
 
     def test(element: Element) -> bool:
@@ -165,7 +165,7 @@ async def _search(backend: Backend, process: int, wanted: str, mode: MatchMode) 
     return await search(backend, process, Selector(test, needs_places=False))
 
 
-def _innermost(result: SearchResult) -> list[Element]:
+def _innermost(result: ElementSearch) -> list[Element]:
     """Without those that contain another match."""
     parents = {element.ref: element.parent for element in result.tree.elements}
     around = set()
@@ -178,7 +178,7 @@ def _innermost(result: SearchResult) -> list[Element]:
 
 
 def _element_match(
-    element: Element, tree: Tree, owners: Owners, area: Rect | None, wanted: str
+    element: Element, tree: ElementTree, owners: Owners, area: Rect | None, wanted: str
 ) -> TextMatch | None:
     if not element.visible or element.rect is None or element.rect.is_empty:
         return None

@@ -30,7 +30,7 @@ class Region(RegionBounds, total=False):
 
 
 @dataclass(frozen=True)
-class Place:
+class CaptureTarget:
     """Where to look; nothing for the whole screen."""
 
     application: str | None = None
@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class View:
+class CapturedView:
     screenshot: Screenshot
     window: Window | None = None
 
@@ -51,7 +51,7 @@ class View:
         return Rect(self.screenshot.origin.x, self.screenshot.origin.y, width, height)
 
 
-async def look(backend: Backend, pictures: Pictures, place: Place) -> list[View]:
+async def look(backend: Backend, pictures: Pictures, place: CaptureTarget) -> list[CapturedView]:
     """One picture, or one of each window of an application."""
     if place.region is not None:
         return [await look_at_region(backend, pictures, place.region, place.window)]
@@ -60,21 +60,21 @@ async def look(backend: Backend, pictures: Pictures, place: Place) -> list[View]
     if place.application is not None:
         windows = await shown_windows(backend, place.application)
         return [await look_at_window(backend, window) for window in windows[:MAX_WINDOWS]]
-    return [View(await backend.capture.screen(await display_rect(backend, place.display)))]
+    return [CapturedView(await backend.capture.screen(await display_rect(backend, place.display)))]
 
 
-async def look_at_window(backend: Backend, window: Window) -> View:
-    return View(await backend.capture.window(window.id), window)
+async def look_at_window(backend: Backend, window: Window) -> CapturedView:
+    return CapturedView(await backend.capture.window(window.id), window)
 
 
 async def look_at_region(
     backend: Backend, pictures: Pictures, region: Region, window: Window | None = None
-) -> View:
+) -> CapturedView:
     """Of a window if the region is in its space, even if other windows cover it; else of the screen."""
     rect, owner = await region_rect(backend, pictures, region, window)
     if owner is not None:
         return crop(await look_at_window(backend, owner), rect)
-    return View(await backend.capture.screen(rect))
+    return CapturedView(await backend.capture.screen(rect))
 
 
 async def region_rect(
@@ -118,14 +118,14 @@ async def display_rect(backend: Backend, display: int | None) -> Rect | None:
     return found.rect
 
 
-def crop(view: View, rect: Rect) -> View:
+def crop(view: CapturedView, rect: Rect) -> CapturedView:
     """The part of a view at this place on the screen."""
     part = rect.intersection(view.rect)
     if part.is_empty:
         raise OutOfRange("The region is outside the window.", f"The window is at {view.rect}.")
     left, top = part.x - view.rect.x, part.y - view.rect.y
     pixels = view.screenshot.pixels[top : top + part.height, left : left + part.width]
-    return View(Screenshot(pixels, Point(part.x, part.y)), view.window)
+    return CapturedView(Screenshot(pixels, Point(part.x, part.y)), view.window)
 
 
 def window_at(windows: Sequence[Window], point: Point) -> Window | None:

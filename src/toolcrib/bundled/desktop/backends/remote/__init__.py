@@ -6,7 +6,7 @@ desktop.
 
 from __future__ import annotations
 
-from toolcrib.bundled.desktop.backend import Backend, Problem
+from toolcrib.bundled.desktop.backend import Backend, SetupProblem
 from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget, is_chosen
 from toolcrib.errors import UsageError
 
@@ -33,11 +33,11 @@ def user_target() -> RemoteTarget:
     return RemoteTarget.of_environment()
 
 
-def probe(target: RemoteTarget) -> list[Problem]:
+def probe(target: RemoteTarget) -> list[SetupProblem]:
     """What is wrong with the settings; whether the server answers is seen when it is used."""
     if not isinstance(target, RemoteTarget):
         return [
-            Problem(
+            SetupProblem(
                 "A remote desktop is set (MACOS_USE_SERVER_…), so this server cannot have its own display.",
                 "Leave out --headless, or unset those variables.",
             )
@@ -45,7 +45,7 @@ def probe(target: RemoteTarget) -> list[Problem]:
     try:
         target.check()
     except UsageError as error:
-        return [Problem(error.message, error.hint)]
+        return [SetupProblem(error.message, error.hint)]
     return []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 
-from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, Tree
+from toolcrib.bundled.desktop.backend import AtPoint, Element, ElementRef, ElementTree
 from toolcrib.bundled.desktop.backends.remote.connection import GrpcConnection, RemoteFailure
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import INTERFACES, REFERENCE, STATES
@@ -31,20 +31,20 @@ class RemoteAccessibility:
         self._seen: OrderedDict[str, dict[ElementRef, tuple[str, Element]]] = OrderedDict()
         """By application: the id and the state of each element at the last reading."""
 
-    async def tree(self, application: int, timeout: float) -> Tree:
+    async def tree(self, application: int, timeout: float) -> ElementTree:
         """A server that does not answer in time gives an empty, incomplete tree."""
         if not application:
-            return Tree(application, ())
+            return ElementTree(application, ())
         name = application_name(application)
         try:
             response = await self._connection.call("TraverseAccessibility", within=timeout + 1, name=name)
         except RemoteFailure as error:
             if error.code == grpc.StatusCode.DEADLINE_EXCEEDED:
-                return Tree(application, (), complete=False)
+                return ElementTree(application, (), complete=False)
             if error.code == grpc.StatusCode.NOT_FOUND:
-                return Tree(application, ())
+                return ElementTree(application, ())
             raise
-        return Tree(application, self._remember(name, response.elements))
+        return ElementTree(application, self._remember(name, response.elements))
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
         """As the last tree had them: it was read just before."""

@@ -28,7 +28,7 @@ from toolcrib.bundled.desktop.backends.remote.connection import (
 )
 from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
 from toolcrib.bundled.desktop.changes import Changes
-from toolcrib.bundled.desktop.failures import InvalidValue, NotSupported
+from toolcrib.bundled.desktop.failures import InvalidFormat, NotSupported
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import rect_of
 from toolcrib.bundled.desktop.grpc.schema import v1
@@ -400,7 +400,7 @@ def key_press(chord: str) -> dict[str, Any]:
         parts = [*(part for part in parts if part), "plus"]
     *modifiers, key = (part.strip() for part in parts)
     if not key:
-        raise InvalidValue(f"{chord!r} is not a combination of keys.", "Such as enter or ctrl+shift+s.")
+        raise InvalidFormat(f"{chord!r} is not a combination of keys.", "Such as enter or ctrl+shift+s.")
     return {"key": key, "modifiers": _modifiers(modifiers)}
 
 

@@ -7,7 +7,7 @@ the user has allowed it in a dialog, keyboard and pointer through xdg-desktop-po
 
 from __future__ import annotations
 
-from toolcrib.bundled.desktop.backend import Backend, Problem
+from toolcrib.bundled.desktop.backend import Backend, SetupProblem
 from toolcrib.bundled.desktop.backends import x11
 from toolcrib.bundled.desktop.backends.wayland.target import (
     WaylandTarget,
@@ -31,14 +31,14 @@ def user_target() -> WaylandTarget:
     return WaylandTarget.of_user()
 
 
-def probe(target: WaylandTarget | DisplayTarget) -> list[Problem]:
+def probe(target: WaylandTarget | DisplayTarget) -> list[SetupProblem]:
     """What does not work in this session; a display of our own is an X11 display here too."""
     if isinstance(target, DisplayTarget):
         return x11.probe(target)
     problems = [_limits(target)]
     if not target.bus_address:
         problems.append(
-            Problem(
+            SetupProblem(
                 "This Wayland session has no session bus: no elements, screenshots or input through portals.",
                 "Start it in a graphical session.",
                 fatal=not target.display,
@@ -46,7 +46,7 @@ def probe(target: WaylandTarget | DisplayTarget) -> list[Problem]:
         )
     elif not portal_installed(target.environment):
         problems.append(
-            Problem(
+            SetupProblem(
                 "xdg-desktop-portal is not installed, so there are no screenshots of the screen and no input"
                 " to Wayland programs.",
                 "Install xdg-desktop-portal and that of your desktop, such as xdg-desktop-portal-gnome.",
@@ -55,7 +55,7 @@ def probe(target: WaylandTarget | DisplayTarget) -> list[Problem]:
         )
     if not target.display and not clipboard_installed(target.environment):
         problems.append(
-            Problem("The clipboard cannot be used.", "Install the package wl-clipboard.", fatal=False)
+            SetupProblem("The clipboard cannot be used.", "Install the package wl-clipboard.", fatal=False)
         )
     return problems
 
@@ -69,7 +69,7 @@ async def open_backend(target: WaylandTarget | DisplayTarget) -> Backend:
     return await WaylandDesktop.open(target)
 
 
-def _limits(target: WaylandTarget) -> Problem:
+def _limits(target: WaylandTarget) -> SetupProblem:
     if target.display:
         message = (
             "This is a Wayland session. X11 programs can be controlled; of other programs, elements can be"
@@ -80,4 +80,4 @@ def _limits(target: WaylandTarget) -> Problem:
             "This is a Wayland session without XWayland. Elements can be read and activated, but windows"
             " cannot be moved or focused."
         )
-    return Problem(message, INSTEAD, fatal=False)
+    return SetupProblem(message, INSTEAD, fatal=False)

@@ -16,8 +16,8 @@ from toolcrib.bundled.desktop.backend import (
     Display,
     Element,
     ElementRef,
+    ElementTree,
     Screenshot,
-    Tree,
 )
 from toolcrib.bundled.desktop.backends.wayland.input import WaylandInput
 from toolcrib.bundled.desktop.backends.wayland.native import NativeWindows
@@ -47,7 +47,7 @@ class WaylandAccessibility:
         self._atspi = atspi
         self._windows = windows
 
-    async def tree(self, application: int, timeout: float) -> Tree:
+    async def tree(self, application: int, timeout: float) -> ElementTree:
         found = await self._atspi.tree(application, timeout)
         if application in await self._windows.programs_of_x11():
             return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolcrib.bundled.desktop.backend import Backend, Problem
+from toolcrib.bundled.desktop.backend import Backend, SetupProblem
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ def user_target() -> DisplayTarget:
     return DisplayTarget.of_user()
 
 
-def probe(target: DisplayTarget) -> list[Problem]:
+def probe(target: DisplayTarget) -> list[SetupProblem]:
     """What is missing to control this display."""
     if not target.display:
         return [_no_display()]
     problems = []
     if not target.bus_address:
         problems.append(
-            Problem(
+            SetupProblem(
                 "There is no session bus, so elements cannot be found.",
                 "Install the package dbus.",
                 fatal=False,
@@ -44,13 +44,13 @@ async def open_backend(target: DisplayTarget) -> Backend:
     return opened
 
 
-def _no_display() -> Problem:
+def _no_display() -> SetupProblem:
     if os.environ.get("WAYLAND_DISPLAY"):
-        return Problem(
+        return SetupProblem(
             "This is a Wayland session without XWayland, which cannot be controlled.",
             "Log in to an X11 session, or use a display of its own: --headless 1280x800.",
         )
-    return Problem(
+    return SetupProblem(
         "There is no display: DISPLAY is not set.",
         "Start it in a graphical session, or use --headless 1280x800.",
     )

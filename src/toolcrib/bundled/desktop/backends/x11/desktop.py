@@ -22,7 +22,7 @@ from toolcrib.bundled.desktop.backends.x11.pointer import has_popup, owners_of
 from toolcrib.bundled.desktop.backends.x11.recording import X11InputWatch
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows, wait_for_manager
-from toolcrib.bundled.desktop.changes import Change, Changes
+from toolcrib.bundled.desktop.changes import Changes, DesktopChange
 from toolcrib.bundled.desktop.user_input import InputWatch, UserInput
 from toolcrib.serverkit.context import ToolFailure
 
@@ -58,16 +58,16 @@ class DisplayListener:
 
     def handle(self, connection: XConnection, event: Event) -> None:
         if isinstance(event, xcffib.damage.NotifyEvent):
-            self._changes.publish(Change("pixels"))
+            self._changes.publish(DesktopChange("pixels"))
             if self._changes.wanted:  # otherwise a film would wake us for every picture
                 self.renew(connection)
         elif isinstance(event, xcffib.xfixes.SelectionNotifyEvent):
             owner = next(iter(owners_of(connection, event.owner)), None) if event.owner else None
-            self._changes.publish(Change("clipboard", application=owner))
+            self._changes.publish(DesktopChange("clipboard", application=owner))
         elif isinstance(event, PropertyNotifyEvent) and event.window == connection.root:
             name = connection.atom_name(event.atom)
             if name in _WATCHED:
-                self._changes.publish(Change("window", _WATCHED[name]))
+                self._changes.publish(DesktopChange("window", _WATCHED[name]))
 
 
 _THREADS = ("act", "listen", "see")

@@ -11,7 +11,7 @@ from toolcrib.bundled.desktop.backend import Button, Window
 from toolcrib.bundled.desktop.backends.x11 import pointer
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
 from toolcrib.bundled.desktop.backends.x11.key_remapping import put_back_of_ended
-from toolcrib.bundled.desktop.backends.x11.keyboard import Keyboard
+from toolcrib.bundled.desktop.backends.x11.keyboard import X11Keyboard
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.separate_presses import SeparatePresses
 
@@ -22,7 +22,7 @@ LONGEST = 59.0
 class HeldInput:
     """Used from the thread of its connection."""
 
-    def __init__(self, keyboard: Keyboard) -> None:
+    def __init__(self, keyboard: X11Keyboard) -> None:
         self._keyboard = keyboard
         self._buttons: dict[Button, float] = {}
         self._keys: dict[str, tuple[int, float]] = {}
@@ -93,7 +93,7 @@ LONGEST_HOLD = 60.0
 class X11Input:
     def __init__(self, thread: XThread) -> None:
         self._thread = thread
-        self._keyboard = Keyboard()
+        self._keyboard = X11Keyboard()
         thread.post(put_back_of_ended)
         thread.at_close(self._keyboard.close)
         self._held = HeldInput(self._keyboard)

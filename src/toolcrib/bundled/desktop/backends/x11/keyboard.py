@@ -295,7 +295,7 @@ def _group(connection: XConnection) -> int:
         return 0
 
 
-class Keyboard:
+class X11Keyboard:
     """Used from the thread of its connection."""
 
     def __init__(self) -> None:
@@ -432,7 +432,7 @@ def _why_not(connection: XConnection, window: int, stop: threading.Event) -> str
 class _CapsLockOff:
     """Turns Caps Lock off for the block."""
 
-    def __init__(self, connection: XConnection, keyboard: Keyboard, keymap: Keymap) -> None:
+    def __init__(self, connection: XConnection, keyboard: X11Keyboard, keymap: Keymap) -> None:
         self._connection, self._keyboard, self._keymap = connection, keyboard, keymap
         self._was_on = False
 

@@ -11,7 +11,7 @@ import xcffib
 import xcffib.res
 from xcffib.xproto import ConfigWindow, EventMask, InputFocus, MapState, StackMode, WindowClass
 
-from toolcrib.bundled.desktop.backend import Problem, Window
+from toolcrib.bundled.desktop.backend import SetupProblem, Window
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread, numbers, text
 from toolcrib.bundled.desktop.deadline import wait_until
 from toolcrib.bundled.desktop.geometry import Point, Rect
@@ -46,7 +46,7 @@ _PROPERTIES = (
 _STATES = ("_NET_WM_STATE_HIDDEN", "_NET_WM_STATE_MODAL")
 _LISTS = ("_NET_CLIENT_LIST_STACKING", "_NET_CLIENT_LIST")
 """Of the window manager; not every one keeps the first, which has the windows in their order."""
-NO_MANAGER = Problem(
+NO_MANAGER = SetupProblem(
     "No window manager is running on this display: windows have no frames and cannot be minimised, and keys "
     "go to the window that was focused last.",
     "Start one, such as openbox.",
@@ -76,7 +76,7 @@ class X11Windows:
     async def close(self, window: int) -> bool:
         return await self._thread.run(close, window)
 
-    async def problem(self) -> Problem | None:
+    async def problem(self) -> SetupProblem | None:
         return None if await self._thread.run(has_manager) else NO_MANAGER
 
     async def content_origin(self, application: int, title: str) -> Point | None:

@@ -9,7 +9,7 @@ from typing import Any
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef
 from toolcrib.bundled.desktop.elements.pointing import raise_window
 from toolcrib.bundled.desktop.elements.search import search
-from toolcrib.bundled.desktop.elements.snapshots import Snapshot
+from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
 from toolcrib.bundled.desktop.grpc.messages import element_message, paths_of
 from toolcrib.bundled.desktop.grpc.names import application_of
 from toolcrib.bundled.desktop.grpc.schema import types, v1
@@ -68,7 +68,7 @@ class TreeMethods:
     async def _read(self, backend: Backend, application: int) -> list[Any]:
         result = await search(backend, application, None)
         latest: dict[ElementRef, Element] = {element.ref: element for element in result.matches}
-        snapshot: Snapshot = self._desktop.session.snapshots.add(result.tree)
+        snapshot: TreeSnapshot = self._desktop.session.snapshots.add(result.tree)
         paths = paths_of(result.tree.elements)
         in_order = [latest.get(element.ref, element) for element in result.tree.elements]
         return [element_message(element, snapshot.id_of(element), paths[element.ref]) for element in in_order]

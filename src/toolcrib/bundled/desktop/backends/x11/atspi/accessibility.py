@@ -16,7 +16,7 @@ from toolcrib.bundled.desktop.backend import (
     AtPoint,
     Element,
     ElementRef,
-    Tree,
+    ElementTree,
 )
 from toolcrib.bundled.desktop.backends.x11.atspi.bus import ATSPI, AccessibilityBus
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import NoAnswer
@@ -31,7 +31,7 @@ from toolcrib.bundled.desktop.backends.x11.atspi.tree import (
 )
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
-from toolcrib.bundled.desktop.changes import Change, Changes
+from toolcrib.bundled.desktop.changes import Changes, DesktopChange
 from toolcrib.bundled.desktop.deadline import slowness
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.serverkit.context import ToolFailure
@@ -297,14 +297,14 @@ class AtspiAccessibility:
                 self._bus = await AccessibilityBus.connect(self._address, self._publish)
             return self._bus
 
-    async def tree(self, application: int, timeout: float) -> Tree:
+    async def tree(self, application: int, timeout: float) -> ElementTree:
         bus = await self.connect()
         early = self._read_early(bus, application, timeout)
         try:
             programs = await bus.programs()
             self.known, self._roots = frozenset(programs), programs
             if application not in programs:
-                return Tree(application, (), complete=True)
+                return ElementTree(application, (), complete=True)
             if early is not None and early[0] == programs[application]:
                 return await early[1]
             return await self._read(bus, application, programs[application], timeout)
@@ -316,17 +316,19 @@ class AtspiAccessibility:
 
     def _read_early(
         self, bus: AccessibilityBus, application: int, timeout: float
-    ) -> tuple[ElementRef, asyncio.Task[Tree]] | None:
+    ) -> tuple[ElementRef, asyncio.Task[ElementTree]] | None:
         """Read at the root where it was last, while the registry is asked whether it still is there."""
         root = self._roots.get(application)
         if root is None:
             return None
         return root, asyncio.create_task(self._read(bus, application, root, timeout))
 
-    async def _read(self, bus: AccessibilityBus, application: int, root: ElementRef, timeout: float) -> Tree:
+    async def _read(
+        self, bus: AccessibilityBus, application: int, root: ElementRef, timeout: float
+    ) -> ElementTree:
         reader = TreeReader(bus, root, self._last.of(root))
         elements = await reader.read(timeout)
-        return Tree(application, elements, reader.complete)
+        return ElementTree(application, elements, reader.complete)
 
     async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
         bus = await self.connect()
@@ -441,7 +443,7 @@ class AtspiAccessibility:
 
     def _publish(self, sender: str, detail: str) -> None:
         process = self._bus.process_of(sender) if self._bus is not None else None
-        self._changes.publish(Change("element", detail, application=process))
+        self._changes.publish(DesktopChange("element", detail, application=process))
 
 
 async def _action_names(bus: AccessibilityBus, element: ElementRef, count: int) -> list[str]:

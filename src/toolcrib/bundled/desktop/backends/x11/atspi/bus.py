@@ -11,7 +11,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
 from toolcrib.bundled.desktop.backends.x11.atspi.calls import REGISTRY as REGISTRY_NAME
-from toolcrib.bundled.desktop.backends.x11.atspi.calls import SERVICES, Calls, NoAnswer
+from toolcrib.bundled.desktop.backends.x11.atspi.calls import SERVICES, AtspiCalls, NoAnswer
 from toolcrib.bundled.desktop.deadline import PatientTimeout
 from toolcrib.serverkit.context import ToolFailure
 
@@ -58,7 +58,7 @@ STATES = (
 class AccessibilityBus:
     def __init__(self, bus: MessageBus, on_event: Callable[[str, str], None]) -> None:
         self._bus = bus
-        self._calls = Calls(bus)
+        self._calls = AtspiCalls(bus)
         self._on_event = on_event
         self._processes: dict[str, int] = {}
 

@@ -41,7 +41,7 @@ class _Call:
     """Seconds until it expires, counted while it is in flight."""
 
 
-class Calls:
+class AtspiCalls:
     def __init__(self, bus: MessageBus) -> None:
         self._bus = bus
         self._loop = asyncio.get_running_loop()
