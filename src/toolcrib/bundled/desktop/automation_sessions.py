@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolcrib.bundled.desktop.identifiers import ResourceExists, SessionMissing, id_of, new_id
+from toolcrib.bundled.desktop.identifiers import ResourceExists, SessionMissing, id_of, new_id, timestamp
 from toolcrib.serverkit.context import ToolFailure
 
 COLLECTION = "sessions"
@@ -46,7 +46,7 @@ class TransactionMissing(ToolFailure):
 
 @dataclass(frozen=True)
 class OperationRecord:
-    operation_time: float
+    operation_time: str | None
     operation_type: str
     resource: str
     success: bool
@@ -58,7 +58,7 @@ class OperationRecord:
 class SessionTransaction:
     transaction_id: str
     session: str
-    start_time: float
+    start_time: str | None
     isolation_level: IsolationLevel = "serializable"
     state: TransactionStateWord = "active"
     operations_count: int = 0
@@ -150,7 +150,8 @@ class AutomationSessions:
                 f"{found.name} already has the transaction {found.transaction.transaction_id}.",
                 "Commit it or roll it back first.",
             )
-        found.transaction = SessionTransaction(uuid.uuid4().hex, found.name, self._now(), isolation_level)
+        now = timestamp(self._now())
+        found.transaction = SessionTransaction(uuid.uuid4().hex, found.name, now, isolation_level)
         return found.transaction
 
     def commit(self, name: str, transaction_id: str) -> SessionTransaction:
@@ -166,8 +167,9 @@ class AutomationSessions:
         if active is not None:
             active.operations_count += 1
         transaction_id = active.transaction_id if active is not None else ""
+        now = timestamp(self._now())
         found.history.append(
-            OperationRecord(self._now(), operation_type, resource, not error, error[:500], transaction_id)
+            OperationRecord(now, operation_type, resource, not error, error[:500], transaction_id)
         )
 
     def _end(self, name: str, transaction_id: str, state: TransactionStateWord) -> SessionTransaction:

@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 
 from toolcrib.bundled.desktop.backend import Display
 from toolcrib.bundled.desktop.failures import DisplayNotFound, NotSupported
-from toolcrib.bundled.desktop.geometry import Point
-from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, more_line, operation
+from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, more_line, operation
 
 
 @runtime_checkable
@@ -23,12 +23,12 @@ class DisplayRecord:
     name: str
     display_id: int
     output: str
-    frame: Bounds
+    frame: Rect
     is_main: bool
     scale: float
 
     @property
-    def visible_frame(self) -> Bounds:
+    def visible_frame(self) -> Rect:
         """For gRPC; panels are not left out."""
         return self.frame
 
@@ -85,7 +85,7 @@ def _record(display: Display) -> DisplayRecord:
         name=f"displays/{display.id}",
         display_id=display.id,
         output=display.name,
-        frame=Bounds.of(display.rect),
+        frame=display.rect,
         is_main=display.primary,
         scale=display.scale,
     )

@@ -12,14 +12,9 @@ from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.outline import fit, line, reduce, shorten, shown_states
 from toolcrib.bundled.desktop.elements.search import ElementSearch
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot, describe
-from toolcrib.bundled.desktop.failures import (
-    InvalidPageToken,
-)
-from toolcrib.bundled.desktop.operations.table import (
-    Bounds,
-    Reply,
-    with_changes,
-)
+from toolcrib.bundled.desktop.failures import InvalidPageToken
+from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.operations.table import Reply, with_changes
 from toolcrib.bundled.desktop.pages import checked_size, make_token, read_token
 
 MAX_TEXT = 500
@@ -42,7 +37,7 @@ class ElementData:
     name: str
     value: str | None
     states: list[str]
-    bounds: Bounds | None
+    bounds: Rect | None
 
 
 @dataclass(frozen=True)
@@ -180,7 +175,7 @@ def element_data(element: Element, element_id: str) -> ElementData:
         name=element.name,
         value=None if element.text is None else shorten(element.text, MAX_TEXT),
         states=shown_states(element),
-        bounds=None if element.rect is None else Bounds.of(element.rect),
+        bounds=element.rect,
     )
 
 

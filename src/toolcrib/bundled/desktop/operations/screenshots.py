@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange
+from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.operations.places import find_window
-from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, operation
+from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, operation
 from toolcrib.bundled.desktop.pictures import (
     JPEG_QUALITY,
     LONGEST_SIDE,
@@ -39,17 +40,11 @@ Mode = Literal["screen", "window", "region"]
 
 
 @dataclass(frozen=True)
-class Origin:
-    x: int
-    y: int
-
-
-@dataclass(frozen=True)
 class OcrLine:
     text: str
     x: int
     y: int
-    bounds: Bounds
+    bounds: Rect
     confidence: float
 
 
@@ -59,9 +54,9 @@ class ScreenshotRecord:
     format: str
     width: int
     height: int
-    origin: Origin
+    origin: Point
     scale: float
-    region: Bounds
+    region: Rect
     window: int | None
     element_id: str | None
     ocr_text: str | None
@@ -76,7 +71,7 @@ class FullPicture:
     format: str
     width: int
     height: int
-    region: Bounds
+    region: Rect
     window: str | None
     element_id: str | None
     ocr_text: str
@@ -239,9 +234,9 @@ async def _deliver(desktop: Desktop, view: CapturedView, wish: Wish) -> Reply[An
         format=wish.format,
         width=picture.width,
         height=picture.height,
-        origin=Origin(origin.x, origin.y),
+        origin=origin,
         scale=round(scale, 6),
-        region=Bounds.of(view.rect),
+        region=view.rect,
         window=view.window.id if view.window is not None else None,
         element_id=wish.element_id,
         ocr_text=None if lines is None else "\n".join(line.text for line in lines),
@@ -264,7 +259,7 @@ async def _full_picture(view: CapturedView, wish: Wish) -> FullPicture:
         format=wish.format,
         width=picture.width,
         height=picture.height,
-        region=Bounds.of(view.rect),
+        region=view.rect,
         window=None if view.window is None else window_name(view.window.application, view.window.id),
         element_id=wish.element_id,
         ocr_text=(await shared_reader().read(pixels)).text if wish.ocr else "",
@@ -297,6 +292,6 @@ def _ocr_lines(reading: OcrResult, view: CapturedView) -> list[OcrLine]:
     origin = view.screenshot.origin
     moved = [(line, line.rect.moved(origin.x, origin.y)) for line in reading.lines]
     return [
-        OcrLine(line.text, rect.centre.x, rect.centre.y, Bounds.of(rect), round(line.confidence, 2))
+        OcrLine(line.text, rect.centre.x, rect.centre.y, rect, round(line.confidence, 2))
         for line, rect in moved
     ]

@@ -33,23 +33,6 @@ class ScriptOutput:
 
 
 @dataclass(frozen=True)
-class CommandOutput:
-    success: bool
-    stdout: str
-    stderr: str
-    exit_code: int | None
-    execution_duration: float
-    error: str
-
-
-@dataclass(frozen=True)
-class ScriptValidity:
-    valid: bool
-    errors: list[str]
-    warnings: list[str]
-
-
-@dataclass(frozen=True)
 class ScriptingDictionaries:
     """None: only applications of macOS have them, and their contents are not read there."""
 
@@ -91,7 +74,7 @@ async def execute_shell_command(
     stdin: str = "",
     shell: str = "",
     session: str = "",
-) -> Reply[CommandOutput]:
+) -> Reply[ScriptResult]:
     if session:
         desktop.session.automation.get(session)
     result = await desktop.session.part(make_scripts).run_shell(
@@ -104,28 +87,19 @@ async def execute_shell_command(
         shell=shell,
     )
     _record(desktop, session, "execute_shell_command", result)
-    data = CommandOutput(
-        success=result.success,
-        stdout=result.stdout,
-        stderr=result.stderr,
-        exit_code=result.exit_code,
-        execution_duration=round(result.duration, 3),
-        error=result.error,
-    )
     ended = result.error or f"exit code {result.exit_code}"
     parts = [result.stdout.rstrip(), f"stderr:\n{result.stderr.rstrip()}" if result.stderr.strip() else ""]
     # A command that ends with an error code still ran as it should: the model reads the code.
-    return Reply(data, "\n".join(filter(None, [*parts, f"[{ended}]"])), failed=bool(result.error))
+    return Reply(result, "\n".join(filter(None, [*parts, f"[{ended}]"])), failed=bool(result.error))
 
 
 @operation("Check a script", CHECKING)
-async def validate_script(desktop: Desktop, type: str, script: str) -> Reply[ScriptValidity]:  # noqa: A002
+async def validate_script(desktop: Desktop, type: str, script: str) -> Reply[ScriptCheck]:  # noqa: A002
     language = _language(type)
     _check_system(desktop, language)
     found = await desktop.session.part(make_scripts).check(language, script)
-    data = ScriptValidity(found.valid, list(found.errors), list(found.warnings))
     said = "The script is valid." if found.valid else "The script is not valid:"
-    return Reply(data, "\n".join([said, *found.errors, *found.warnings]))
+    return Reply(found, "\n".join([said, *found.errors, *found.warnings]))
 
 
 @operation("", CHECKING)
@@ -147,7 +121,7 @@ async def _run_osa(
     result = await scripts.run_osa(language, script, read_seconds(timeout))
     _record(desktop, session, f"execute_{language}", result)
     error = result.error or (result.stderr if not result.success else "")
-    data = ScriptOutput(result.success, result.stdout, error, round(result.duration, 3))
+    data = ScriptOutput(result.success, result.stdout, error, result.execution_duration)
     return Reply(data, f"{result.stdout}{error}", failed=not result.success)
 
 

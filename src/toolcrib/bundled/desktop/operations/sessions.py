@@ -26,16 +26,6 @@ class SessionArgument(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class OperationData:
-    operation_time: str | None
-    operation_type: str
-    resource: str
-    success: bool
-    error: str
-    transaction_id: str
-
-
-@dataclass(frozen=True)
 class SessionRecord:
     name: str
     display_name: str
@@ -49,7 +39,7 @@ class SessionRecord:
 
 @dataclass(frozen=True)
 class SessionDetails(SessionRecord):
-    history: list[OperationData]
+    history: list[OperationRecord]
 
 
 @dataclass(frozen=True)
@@ -69,13 +59,8 @@ class TransactionBegun:
     session: SessionRecord
 
 
-@dataclass(frozen=True)
-class TransactionEnded:
-    transaction_id: str
-    session: str
-    state: str
-    start_time: str | None
-    operations_count: int
+@dataclass(kw_only=True)
+class TransactionEnded(SessionTransaction):
     updated_session: SessionRecord
 
 
@@ -84,7 +69,7 @@ class SessionSnapshot:
     session: SessionRecord
     applications: list[str]
     observations: list[str]
-    history: list[OperationData]
+    history: list[OperationRecord]
 
 
 @operation("Create a session", replace(KEEPING, destructive=False))
@@ -100,7 +85,7 @@ async def create_session(
 @operation("Read a session", READING)
 async def get_session(desktop: Desktop, name: str) -> SessionDetails:
     found = _find(desktop, name)
-    return SessionDetails(**vars(_record(found)), history=_history(found)[-HISTORY_SHOWN:])
+    return SessionDetails(**vars(_record(found)), history=list(found.history)[-HISTORY_SHOWN:])
 
 
 @operation("List sessions", READING)
@@ -149,7 +134,7 @@ async def get_session_snapshot(desktop: Desktop, name: str) -> SessionSnapshot:
         session=_record(found),
         applications=sorted(resource for resource in used if resource.startswith("applications/")),
         observations=[resource for resource in found.resources if "/observations/" in resource],
-        history=_history(found),
+        history=list(found.history),
     )
 
 
@@ -171,19 +156,5 @@ def _record(session: AutomationSession) -> SessionRecord:
     )
 
 
-def _history(session: AutomationSession) -> list[OperationData]:
-    def data(record: OperationRecord) -> OperationData:
-        return OperationData(**{**vars(record), "operation_time": timestamp(record.operation_time)})
-
-    return [data(record) for record in session.history]
-
-
 def _ended(transaction: SessionTransaction, session: AutomationSession) -> TransactionEnded:
-    return TransactionEnded(
-        transaction_id=transaction.transaction_id,
-        session=transaction.session,
-        state=transaction.state,
-        start_time=timestamp(transaction.start_time),
-        operations_count=transaction.operations_count,
-        updated_session=_record(session),
-    )
+    return TransactionEnded(**vars(transaction), updated_session=_record(session))

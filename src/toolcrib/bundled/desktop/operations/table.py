@@ -22,7 +22,6 @@ from toolcrib.bundled.desktop import operations
 from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementTree, Window
 from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
-from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.pages import ListPage, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
@@ -57,18 +56,6 @@ ENDING = replace(ACTING, destructive=True)
 KEEPING = OperationTraits(open_world=False, acts=False)
 """Changes what the server itself remembers."""
 ARRANGING = OperationTraits(destructive=False, idempotent=True, outside=True, limit=30.0)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    x: int
-    y: int
-    width: int
-    height: int
-
-    @classmethod
-    def of(cls, rect: Rect) -> Bounds:
-        return cls(rect.x, rect.y, rect.width, rect.height)
 
 
 @dataclass(frozen=True)

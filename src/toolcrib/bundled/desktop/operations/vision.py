@@ -11,7 +11,7 @@ from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot
 from toolcrib.bundled.desktop.failures import OutOfRange
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.operations.places import find_place
-from toolcrib.bundled.desktop.operations.table import LOOKING, Bounds, Desktop, Reply, operation
+from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, operation
 from toolcrib.bundled.desktop.vision.decoding import decode_picture
 from toolcrib.bundled.desktop.vision.finding import Method, TextSearch
 from toolcrib.bundled.desktop.vision.image_search import FoundImage
@@ -35,7 +35,7 @@ class TextMatchData:
     text: str
     x: int
     y: int
-    bounds: Bounds
+    bounds: Rect
     source: str
     confidence: float
     element: str | None
@@ -57,7 +57,7 @@ class TextMatches:
 class ImageMatchData:
     x: int
     y: int
-    bounds: Bounds
+    bounds: Rect
     confidence: float
     scale: float
     window: int | None
@@ -156,7 +156,7 @@ def _text_data(match: TextMatch, snapshots: Snapshots, kept: dict[int, TreeSnaps
         text=match.text[:SHOWN_TEXT],
         x=middle.x,
         y=middle.y,
-        bounds=Bounds.of(match.rect),
+        bounds=match.rect,
         source=match.source,
         confidence=round(match.confidence, 2),
         element=_element_id(match, match.tree, snapshots, kept),
@@ -202,7 +202,7 @@ def _image_data(match: FoundImage, windows: Sequence[Window]) -> ImageMatchData:
     return ImageMatchData(
         x=middle.x,
         y=middle.y,
-        bounds=Bounds.of(match.rect),
+        bounds=match.rect,
         confidence=round(match.score, 3),
         scale=round(match.scale, 6),
         window=window.id if window is not None else None,

@@ -16,7 +16,6 @@ from toolcrib.bundled.desktop.operations.table import (
     ENDING,
     LOOKING,
     Action,
-    Bounds,
     Desktop,
     Reply,
     more_line,
@@ -56,7 +55,7 @@ class WindowRecord:
     title: str
     application: int | None
     bundle_id: str
-    bounds: Bounds
+    bounds: Rect
     z_index: int
     visible: bool
     active: bool
@@ -102,7 +101,7 @@ def window_record(desktop: Desktop, window: Window) -> WindowRecord:
         title=window.title[:MAX_TITLE] if desktop.for_model else window.title,
         application=window.application,
         bundle_id=window.window_class,
-        bounds=Bounds.of(window.rect),
+        bounds=window.rect,
         z_index=window.level,
         visible=not window.minimised,
         active=window.active,

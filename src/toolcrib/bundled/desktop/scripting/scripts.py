@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -35,7 +35,7 @@ class ScriptResult:
     stdout: str
     stderr: str
     exit_code: int | None
-    duration: float
+    execution_duration: float
     error: str = ""
     """Why it did not end by itself."""
 
@@ -43,8 +43,8 @@ class ScriptResult:
 @dataclass(frozen=True)
 class ScriptCheck:
     valid: bool
-    errors: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 class ScriptsNotAllowed(ToolFailure):
@@ -109,7 +109,7 @@ class Scripts:
     async def _check_shell(self, script: str) -> ScriptCheck:
         found = _as_check(await self._run_here([*_shell(""), "-n", "-s"], script))
         verdict = judge(script)
-        warnings = (f"It would be refused: {verdict.reason}",) if verdict.kind == "destructive" else ()
+        warnings = [f"It would be refused: {verdict.reason}"] if verdict.kind == "destructive" else []
         return ScriptCheck(found.valid, found.errors, warnings)
 
     async def _run(
@@ -199,7 +199,7 @@ def _result(running: RunningCommand, duration: float, problem: str) -> ScriptRes
         stdout=running.output.text(),
         stderr=errors,
         exit_code=running.code,
-        duration=duration,
+        execution_duration=round(duration, 3),
         error=why,
     )
 
@@ -208,7 +208,7 @@ def _as_check(result: ScriptResult) -> ScriptCheck:
     if result.success:
         return ScriptCheck(valid=True)
     text = result.error or result.stderr or f"exit code {result.exit_code}"
-    return ScriptCheck(valid=False, errors=tuple(text.strip().splitlines()[:20]))
+    return ScriptCheck(valid=False, errors=text.strip().splitlines()[:20])
 
 
 def _not_allowed() -> ToolFailure:
