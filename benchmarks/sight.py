@@ -33,8 +33,8 @@ from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.bundled.desktop.vision.engines.rapid import words_of
 from toolcrib.bundled.desktop.vision.engines.tesseract import TesseractEngine
 from toolcrib.bundled.desktop.vision.text import OcrWord

@@ -16,8 +16,8 @@ from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.serverkit.server import ToolServer
 
 SIZE = (1280, 800)

@@ -12,7 +12,7 @@ from toolcrib.bundled.desktop import create
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.schema import service, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.grpc.service import by_hand, method_of, snake_case
+from toolcrib.bundled.desktop.grpc.server import by_hand, method_of, snake_case
 from toolcrib.bundled.desktop.operations.table import (
     KEEPING,
     Desktop,
@@ -22,8 +22,7 @@ from toolcrib.bundled.desktop.operations.table import (
     operation,
 )
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
-from toolcrib.bundled.desktop.tools.offer import ProfileTools
-from toolcrib.bundled.desktop.tools.surface import offer_operation
+from toolcrib.bundled.desktop.tools import offer_operation
 from toolcrib.serverkit.server import ToolServer
 
 TABLE = {row.name: row for group in groups().values() for row in group}
@@ -75,7 +74,7 @@ async def begin_session(desktop: Desktop, session_id: str = "none") -> Reply[Num
 async def test_one_row_is_a_tool_and_a_grpc_method(session: DesktopSession) -> None:
     row: DesktopOperation = begin_session.operation  # type: ignore[attr-defined]
     server = ToolServer("desktop", "1")
-    offer_operation(ProfileTools(server, None), session, row)
+    offer_operation(server, session, row)
     tool: Any = server.tools["begin_session"]
 
     assert list(tool.definition["inputSchema"]["properties"]) == ["session_id", "read_mask"]

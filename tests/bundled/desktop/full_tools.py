@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.bundled.desktop.conftest import eventually
 from toolcrib.bundled.desktop.backend import Backend
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.serverkit.server import ToolServer
 
 

@@ -10,8 +10,13 @@ import pytest
 from tests.bundled.desktop.conftest import Programs, eventually
 from tests.bundled.desktop.full_tools import FullTools
 from tests.bundled.desktop.test_clipboard import xclip
-from toolcrib.bundled.desktop.clipboard_content import SECRET_HINT, TEXT
-from toolcrib.bundled.desktop.clipboard_history import LARGEST_ENTRY, LARGEST_TOTAL, ClipboardHistory
+from toolcrib.bundled.desktop.clipboard_content import (
+    LARGEST_ENTRY,
+    LARGEST_TOTAL,
+    SECRET_HINT,
+    TEXT,
+    ClipboardHistory,
+)
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 1000
 ENCODED = base64.b64encode(PICTURE).decode()

@@ -9,7 +9,7 @@ import pytest
 
 from toolcrib.bundled.desktop.backend import Element, ElementTree, Window
 from toolcrib.bundled.desktop.backends.x11.atspi.vocabulary import clean_name, role_name, state_names
-from toolcrib.bundled.desktop.elements import switches
+from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.difference import compare_trees, compare_windows, summarise
 from toolcrib.bundled.desktop.elements.outline import fit, line, reduce
 from toolcrib.bundled.desktop.elements.selector import parse_selector
@@ -220,16 +220,16 @@ def test_the_page_around_an_element_is_found() -> None:
 def test_a_state_is_named_by_common_words(role: str, value: str, wanted: bool | None) -> None:
     given = element("/one", role, "One")
     if wanted is not None:
-        assert switches.wanted_state(given, value) is wanted
+        assert acting.wanted_state(given, value) is wanted
         return
     with pytest.raises(InvalidFormat):
-        switches.wanted_state(given, value)
+        acting.wanted_state(given, value)
 
 
 def test_a_mixed_check_box_is_neither_on_nor_off() -> None:
     states = {"on": USUAL | {"checked"}, "off": USUAL, "mixed": USUAL | {"checked", "indeterminate"}}
     found = {
-        name: switches.state_of(element("/one", "check box", states=each)) for name, each in states.items()
+        name: acting.state_of(element("/one", "check box", states=each)) for name, each in states.items()
     }
     assert found == {"on": True, "off": False, "mixed": None}
 

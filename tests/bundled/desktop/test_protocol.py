@@ -14,11 +14,13 @@ import pytest
 from toolcrib.bundled.desktop import create
 from toolcrib.bundled.desktop.failures import InvalidFormat, InvalidPageToken, NotSupported, OutOfRange
 from toolcrib.bundled.desktop.keys import chord_of
-from toolcrib.bundled.desktop.lists import filtered, masked, ordered
+from toolcrib.bundled.desktop.lists import filtered, make_token, masked, ordered, paginate, read_token
+from toolcrib.bundled.desktop.operations.clipboard import ClipboardCleared
+from toolcrib.bundled.desktop.operations.table import Desktop, DesktopOperation, OperationTraits, operation
 from toolcrib.bundled.desktop.own_page import is_own_page
-from toolcrib.bundled.desktop.pages import make_token, paginate, read_token
 from toolcrib.bundled.desktop.resources import application_of, split_name
-from toolcrib.bundled.desktop.tools.offer import ProfileTools
+from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_operation
 from toolcrib.serverkit.server import ToolServer
 
 RPC_TOOLS = {
@@ -151,12 +153,14 @@ def test_the_documentation_lists_each_tool_with_its_parameters() -> None:
 async def test_a_call_that_never_ends_is_ended() -> None:
     import asyncio
 
-    async def wait_forever() -> str:
+    @operation("Wait", OperationTraits(limit=0.01))
+    async def wait_forever(desktop: Desktop) -> ClipboardCleared:
         await asyncio.Event().wait()
-        return ""
+        return ClipboardCleared(True)
 
     server = ToolServer("x", "0")
-    ProfileTools(server, None)(wait_forever, "Wait", limit=0.01)
+    row: DesktopOperation = wait_forever.operation  # type: ignore[attr-defined]
+    offer_operation(server, DesktopSession(SessionSettings()), row)
     result = await server.tools["wait_forever"].call({})
     assert result["structuredContent"]["error"]["reason"] == "TIMEOUT"
 

@@ -10,8 +10,8 @@ from toolcrib.bundled.desktop.backend import Element, Window
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
+from toolcrib.bundled.desktop.recording.recorder import Look, element_at, selector_for
 from toolcrib.bundled.desktop.recording.steps import StepList, selector_text
-from toolcrib.bundled.desktop.recording.view import Look, element_at, selector_for
 from toolcrib.bundled.desktop.recording.workflow import recorded_workflow
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.graph.references import resolve

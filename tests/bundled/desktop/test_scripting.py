@@ -11,7 +11,7 @@ import pytest
 from tests.bundled.desktop.conftest import eventually
 from tests.bundled.desktop.full_server import FullServer
 from toolcrib.bundled.desktop import create
-from toolcrib.bundled.desktop.scripting import scripts_folder
+from toolcrib.bundled.desktop.scripts import scripts_folder
 from toolcrib.errors import UsageError
 
 OSASCRIPT = """#!/bin/sh

@@ -20,8 +20,8 @@ from tests.bundled.desktop.tasks.world import Browser, World
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11 import open_backend
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.serverkit.server import ToolServer
 
 TASKS = all_tasks()

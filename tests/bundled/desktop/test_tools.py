@@ -15,8 +15,8 @@ import pytest
 from tests.bundled.desktop.conftest import Programs, eventually
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.elements import acting
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.serverkit.server import ToolServer
 
 

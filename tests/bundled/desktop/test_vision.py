@@ -19,8 +19,8 @@ from tests.bundled.desktop.conftest import Programs, eventually, window_of
 from toolcrib.bundled.desktop.backend import Backend, Window
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.serverkit.server import ToolServer
 
 TERMINAL = Rect(20, 40, 600, 300)

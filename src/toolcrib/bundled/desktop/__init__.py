@@ -14,9 +14,9 @@ from typing import NoReturn
 from toolcrib.bundled.desktop.backend import SetupProblem
 from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
 from toolcrib.bundled.desktop.headless import HOME, parse_size
-from toolcrib.bundled.desktop.profiles import PROFILES, offer_profile
-from toolcrib.bundled.desktop.scripting import scripts_folder
+from toolcrib.bundled.desktop.scripts import scripts_folder
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import PROFILES, offer_profile
 from toolcrib.config.paths import find_paths
 from toolcrib.errors import UsageError
 from toolcrib.serverkit.readiness import Lack

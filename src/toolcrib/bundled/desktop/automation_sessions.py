@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from toolcrib.bundled.desktop.identifiers import ResourceExists, SessionMissing, id_of, new_id, timestamp
+from toolcrib.bundled.desktop.resources import ResourceExists, SessionMissing, id_of, new_id, timestamp
 from toolcrib.serverkit.context import ToolFailure
 
 COLLECTION = "sessions"

@@ -8,10 +8,10 @@ from typing import cast
 
 from toolcrib.bundled.desktop.backend import Backend, Button, ClickRefused, Window
 from toolcrib.bundled.desktop.coordinates import to_screen
-from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Point, Space
 from toolcrib.bundled.desktop.pictures import Pictures
+from toolcrib.bundled.desktop.records import read_enum
 from toolcrib.bundled.desktop.window_lookup import choose_window, window_at
 
 BUTTONS = {"left": "left", "right": "right", "middle": "middle", "center": "middle"}

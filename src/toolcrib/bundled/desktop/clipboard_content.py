@@ -1,17 +1,26 @@
-"""Clipboard contents in the form of the gRPC interface: a type, and one field of that name."""
+"""Clipboard contents in the form of the gRPC interface, and the history of what was copied.
+
+A content has a type, and one field of that name. What password managers have marked is not kept.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+import contextlib
+import datetime
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, TypedDict
 from urllib.parse import quote, unquote, urlsplit
 
-from toolcrib.bundled.desktop.backend import ClipboardContent
-from toolcrib.bundled.desktop.enums import read_enum
+from toolcrib.bundled.desktop.backend import Backend, ClipboardContent
 from toolcrib.bundled.desktop.failures import InvalidFormat, MissingField
+from toolcrib.bundled.desktop.records import read_enum
+from toolcrib.serverkit.context import ToolFailure
 
 TEXT = "text/plain;charset=utf-8"
 HTML, RTF, URIS, PNG = "text/html", "text/rtf", "text/uri-list", "image/png"
@@ -19,6 +28,12 @@ SECRET_HINT = "x-kde-passwordManagerHint"  # noqa: S105
 """A format that password managers add to contents which nobody should keep."""
 TYPES = ("text", "rtf", "html", "image", "files", "url")
 MAX_PATHS = 1000
+
+MAX_ENTRIES = 50
+LARGEST_ENTRY = 8 << 20
+"""Bytes; of a larger content only the type and size are kept."""
+LARGEST_TOTAL = 32 << 20
+WAIT = 60.0
 
 
 class FilePaths(TypedDict):
@@ -106,3 +121,64 @@ _WRITERS: Mapping[str, Callable[[ContentArgument], dict[str, bytes]]] = {
     "files": lambda content: _files(content["files"]["paths"]),
     "url": lambda content: _url(content["url"]),
 }
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    copied: datetime.datetime
+    media_type: str
+    size: int
+    content: ClipboardContent | None
+    """None if it was too large."""
+    application: int | None
+    """The process that copied it."""
+
+
+class ClipboardHistory:
+    """The newest first; in memory only."""
+
+    def __init__(self) -> None:
+        self._entries: deque[HistoryEntry] = deque(maxlen=MAX_ENTRIES)
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def entries(self) -> list[HistoryEntry]:
+        return list(self._entries)
+
+    def start(self, backend: Backend) -> None:
+        """Watch a desktop until it closes or `stop` is called."""
+        self.stop()
+        self._task = asyncio.get_running_loop().create_task(self._watch(backend))
+
+    def stop(self) -> None:
+        """May be called from any thread, and after the loop has ended."""
+        task, self._task = self._task, None
+        if task is not None and not task.done():
+            with contextlib.suppress(RuntimeError):
+                task.get_loop().call_soon_threadsafe(task.cancel)
+
+    async def _watch(self, backend: Backend) -> None:
+        with backend.events.listen("clipboard") as changes:
+            while backend.alive:
+                change = await changes.next(WAIT)
+                if change is None:
+                    continue
+                with contextlib.suppress(ToolFailure):  # too large, or its owner has just ended
+                    self._add(await backend.clipboard.read(), change.application)
+
+    def _add(self, found: ClipboardContent | None, application: int | None) -> None:
+        if found is None or is_secret(found) or not found.data or self._is_newest(found):
+            return
+        kept = found if len(found.data) <= LARGEST_ENTRY else None
+        now = datetime.datetime.now(datetime.UTC)
+        self._entries.appendleft(HistoryEntry(now, found.media_type, len(found.data), kept, application))
+        self._drop_oldest()
+
+    def _is_newest(self, found: ClipboardContent) -> bool:
+        """Some programs take the clipboard several times for one copy."""
+        newest = self._entries[0] if self._entries else None
+        return newest is not None and newest.content is not None and newest.content.data == found.data
+
+    def _drop_oldest(self) -> None:
+        while sum(len(entry.content.data) for entry in self._entries if entry.content) > LARGEST_TOTAL:
+            self._entries.pop()

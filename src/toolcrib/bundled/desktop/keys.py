@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import InvalidFormat, NotSupported
+from toolcrib.bundled.desktop.records import read_enum
 
 MODIFIERS = {
     "control": "ctrl",

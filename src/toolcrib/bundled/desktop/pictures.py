@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.bundled.desktop.backend import Screenshot
-from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.geometry import PictureSpace, Point
+from toolcrib.bundled.desktop.records import read_enum
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import Image
 

@@ -1,4 +1,4 @@
-"""Reads JSON objects into frozen dataclasses and writes them back, for the messages of the gRPC interface.
+"""Reads JSON objects and enum values into Python and writes them back, for messages of the gRPC interface.
 
 pydantic checks them. It is loaded with the first record, because most tools do without it.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from pydantic_core import ValidationError, to_json
 
+from toolcrib.bundled.desktop.failures import InvalidFormat
 from toolcrib.schema.mistakes import first_mistake
 from toolcrib.serverkit.context import ToolFailure
 
@@ -117,3 +118,15 @@ def _given(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         return {key: _given(inner, depth + 1) for key, inner in value.items() if inner is not None}
     return [_given(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def read_enum(
+    parameter: str, given: str | None, prefix: str, choices: Mapping[str, str], default: str
+) -> str:
+    """The chosen value; `choices` maps each accepted word to it. Raises `InvalidFormat` with the choices."""
+    word = (given or "").strip().lower().removeprefix(f"{prefix.lower()}_")
+    if word in ("", "unspecified"):
+        return default
+    if word not in choices:
+        raise InvalidFormat(f"{parameter} cannot be {given!r}.", f"Choose one of: {', '.join(choices)}.")
+    return choices[word]

@@ -133,7 +133,7 @@ async def windows_of(backend: Backend, application: str | None) -> list[Window]:
 
 
 def window_at(windows: Sequence[Window], point: Point) -> Window | None:
-    """The topmost window whose content is at a point."""
+    """The topmost window at a point; `windows` are from the lowest to the topmost."""
     there = (window for window in reversed(windows) if not window.minimised and window.rect.contains(point))
     return next(there, None)
 

@@ -55,7 +55,7 @@ def serve(
 
     module = plugins.find(BUNDLED, "grpc")
     size = plugins.find(BUNDLED, "headless").parse_size(headless) if headless else None
-    folder = plugins.find(BUNDLED, "scripting").scripts_folder(scripts)
+    folder = plugins.find(BUNDLED, "scripts").scripts_folder(scripts)
     chosen = {name: value for name, value in given.items() if value is not None}
     options = module.ServeOptions(**chosen, headless=size, scripts=folder, token=not no_token)
     asyncio.run(_serve(surface, module, options))

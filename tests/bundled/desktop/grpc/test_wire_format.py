@@ -16,7 +16,7 @@ from google.longrunning import operations_pb2
 
 from toolcrib.bundled.desktop.grpc import methods
 from toolcrib.bundled.desktop.grpc.schema import COMPILED, pool, service
-from toolcrib.bundled.desktop.grpc.service import snake_case
+from toolcrib.bundled.desktop.grpc.server import snake_case
 
 LISTING = Path(__file__).with_name("wire_format.txt")
 ROOT = Path(__file__).parents[4]

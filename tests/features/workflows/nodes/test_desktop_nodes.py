@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.features.workflows.nodes.worlds import NodeWorld, visit
-from toolcrib.bundled.desktop.profiles import offer_profile
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings
+from toolcrib.bundled.desktop.tools import offer_profile
 from toolcrib.features.workflows.conversion import to_call, to_node
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, NotOnScreen
 from toolcrib.features.workflows.graph.node_types import node_types

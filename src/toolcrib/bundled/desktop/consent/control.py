@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Screenshot, Window
-from toolcrib.bundled.desktop.consent.purposes import PURPOSES, Purpose
 from toolcrib.bundled.desktop.consent.stop import InputStopped, StopSwitch
-from toolcrib.bundled.desktop.consent.targets import Target, find_target
+from toolcrib.bundled.desktop.consent.targets import PURPOSES, Purpose, Target, find_target
 from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.live import LiveView
@@ -30,7 +29,7 @@ from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
 
 if TYPE_CHECKING:
-    from toolcrib.bundled.desktop.stop_key import StopKey
+    from toolcrib.bundled.desktop.consent.stop import StopKey
 
 FOCUS_TIMEOUT = 1.0
 HIDDEN_TEXT = "A field for passwords needs approval each time."
@@ -353,7 +352,7 @@ class Control:
             return
         self.close()
         self._watched = backend
-        from toolcrib.bundled.desktop.stop_key import StopKey
+        from toolcrib.bundled.desktop.consent.stop import StopKey
 
         try:
             self._key = await StopKey.listen(backend, self._chord, self.switch.stop)
@@ -364,7 +363,7 @@ class Control:
         self.scopes.end_all()
         self.live.changed()
         if self.session.opened is not None:
-            from toolcrib.bundled.desktop.stop_key import release_all
+            from toolcrib.bundled.desktop.consent.stop import release_all
 
             release_all(self.session.opened)
 

@@ -3,13 +3,120 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolcrib.serverkit.context import ToolFailure
 
+if TYPE_CHECKING:
+    from toolcrib.bundled.desktop.backend import Backend
+    from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
+
+MODIFIERS = {"shift": 1, "ctrl": 4, "control": 4, "alt": 8, "super": 64}
+SHIFT, CAPS_LOCK, NUM_LOCK = 1, 2, 16
+"""A press of ours or a lock may add these to the user's keys at any moment."""
+KEY_RELEASE, BUTTON_RELEASE = 3, 5
+BUTTONS = {1: 1 << 8, 2: 1 << 9, 3: 1 << 10}
+
 T = TypeVar("T")
 HOW = "The user can allow input again on the page of this server, or with: toolcrib resume {name}"
+
+
+class StopKey:
+    """Heard between `listen` and `close`."""
+
+    def __init__(self, thread: XThread, chord: str) -> None:
+        self._thread = thread
+        self.chord = chord
+
+    @classmethod
+    async def listen(cls, backend: Backend, chord: str, stop: Callable[[str], None]) -> StopKey:
+        """Call `stop` in this event loop when it is pressed; raises `ToolFailure` if that is not possible."""
+        from toolcrib.bundled.desktop.backends.x11.connection import XThread
+
+        target = getattr(backend, "target", None)
+        if backend.name != "x11" or target is None:
+            raise ToolFailure("It works on X11 displays only.")
+        loop = asyncio.get_running_loop()
+        thread = await asyncio.to_thread(XThread, target.display, target.cookie, "stop-key")
+        try:
+            code = await thread.run(_grab, chord)
+        except BaseException:
+            thread.close()
+            raise
+        thread.connection.on_event = lambda event: _heard(event, code, loop, stop, chord)
+        return cls(thread, chord)
+
+    def close(self) -> None:
+        self._thread.close()
+
+
+def release_all(backend: Backend) -> None:
+    """Release every key and button that we may have pressed; those that the user holds stay pressed."""
+    acting = getattr(backend, "acting", None)
+    if acting is not None:
+        acting.post(_release)
+
+
+def _heard(
+    event: Any, code: int, loop: asyncio.AbstractEventLoop, stop: Callable[[str], None], chord: str
+) -> None:
+    from xcffib.xproto import KeyPressEvent
+
+    if isinstance(event, KeyPressEvent) and event.detail == code and not loop.is_closed():
+        loop.call_soon_threadsafe(stop, chord)
+
+
+def _grab(connection: XConnection, chord: str) -> int:
+    """Have the server send us this combination instead of the active window; returns the key's code."""
+    import xcffib
+    from xcffib.xproto import GrabMode
+
+    from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_key
+
+    *modifiers, key = [part.strip().casefold() for part in chord.split("+")]
+    if not modifiers or any(modifier not in MODIFIERS for modifier in modifiers):
+        raise ToolFailure(f"{chord!r} is not a combination of keys.", "Such as ctrl+alt+escape.")
+    code = _code_of(connection, keysym_of_key(key))
+    mask = 0
+    for modifier in modifiers:
+        mask |= MODIFIERS[modifier]
+    for extra in itertools.product((0, SHIFT), (0, CAPS_LOCK), (0, NUM_LOCK)):
+        request = connection.core.GrabKey(
+            False, connection.root, mask | sum(extra), code, GrabMode.Async, GrabMode.Async, is_checked=True
+        )
+        try:
+            request.check()
+        except xcffib.Error:
+            raise ToolFailure(f"Another program uses {chord}.", "Choose another one: --stop-key.") from None
+    return code
+
+
+def _code_of(connection: XConnection, keysym: int) -> int:
+    setup = connection.raw.setup
+    count = setup.max_keycode - setup.min_keycode + 1
+    reply = connection.core.GetKeyboardMapping(setup.min_keycode, count).reply()
+    per, keysyms = reply.keysyms_per_keycode, list(reply.keysyms)
+    for index in range(count):
+        if keysym in keysyms[index * per : (index + 1) * per]:
+            return int(setup.min_keycode) + index
+    raise ToolFailure("No key of this keyboard has that name.")
+
+
+def _release(connection: XConnection) -> None:
+    import xcffib.xtest
+
+    xtest = connection.extension(xcffib.xtest)
+    pressed = bytes(connection.core.QueryKeymap().reply().keys)
+    for code in range(8, 256):
+        if pressed[code // 8] & (1 << code % 8):
+            xtest.FakeInput(KEY_RELEASE, code, 0, connection.root, 0, 0, 0)
+    mask = connection.core.QueryPointer(connection.root).reply().mask
+    for button, bit in BUTTONS.items():
+        if mask & bit:
+            xtest.FakeInput(BUTTON_RELEASE, button, 0, connection.root, 0, 0, 0)
+    connection.sync()
 
 
 class InputStopped(ToolFailure):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolcrib.bundled.desktop.backend import SHOWN, Backend, Element, ElementRef, ElementTree
-from toolcrib.bundled.desktop.elements import switches
 from toolcrib.bundled.desktop.elements.pointing import (
     ClickKind,
     Located,
@@ -26,13 +25,54 @@ from toolcrib.bundled.desktop.elements.pointing import (
 from toolcrib.bundled.desktop.elements.search import VALUE_ROLES, read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import is_enabled
 from toolcrib.bundled.desktop.elements.snapshots import describe
+from toolcrib.bundled.desktop.failures import InvalidFormat
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.serverkit.context import ToolFailure
+
+TOGGLES = frozenset({"check box", "check menu item", "switch", "toggle button"})
+RADIOS = frozenset({"radio button", "radio menu item"})
+"""Only another one of their group turns these off."""
+SWITCH_PATIENCE = 2.0
+"""Seconds for a program to report the new state."""
+_ON = {"true", "on", "checked", "yes", "1"}
+_OFF = {"false", "off", "unchecked", "no", "0"}
+_STATES = {"checked", "pressed"}
+_MIXED = "indeterminate"
 
 ENTRY_ROLES = {"menu item", "list item", "table cell", "tree item"}
 PATIENCE = 6.0
 OPENING = 0.45
 """Seconds: Qt ignores clicks in a list that was opened less than 0.4 s ago."""
+
+
+def is_switch(element: Element) -> bool:
+    return element.role in TOGGLES or element.role in RADIOS
+
+
+def state_of(element: Element) -> bool | None:
+    """None for a mixed state."""
+    return None if _MIXED in element.states else bool(element.states & _STATES)
+
+
+def wanted_state(element: Element, value: str) -> bool:
+    """Raises `InvalidFormat` if the text names no state, or one that the element cannot be set to."""
+    word = value.strip().casefold()
+    if word not in _ON | _OFF:
+        raise InvalidFormat(f"{describe(element)} is either true or false, not {value[:60]!r}.")
+    if word in _OFF and element.role in RADIOS:
+        raise InvalidFormat(f"{describe(element)} cannot be turned off.", "Turn another one of its group on.")
+    return word in _ON
+
+
+async def after_click(backend: Backend, element: Element) -> Element | None:
+    """The element once it reports another state than before, or after a moment; None if it has gone."""
+    deadline = time.monotonic() + SWITCH_PATIENCE
+    with backend.events.listen() as changes:
+        while True:
+            now = await backend.accessibility.read(element.ref)
+            if now is None or state_of(now) is not state_of(element) or time.monotonic() > deadline:
+                return now
+            await changes.next(0.1)
 
 
 async def choose_entry(backend: Backend, application: int, box: Element, name: str) -> bool:
@@ -123,10 +163,10 @@ async def click(backend: Backend, application: int, element: Element, kind: Clic
     Returns when a check box reports its new state: its old one would invite a second click.
     """
     outcome = await _click(backend, application, element, kind)
-    if kind != "single" or element.role not in switches.TOGGLES:
+    if kind != "single" or element.role not in TOGGLES:
         return outcome
-    now = await switches.after_click(backend, element)
-    changed = None if now is None else switches.state_of(now) is not switches.state_of(element)
+    now = await after_click(backend, element)
+    changed = None if now is None else state_of(now) is not state_of(element)
     return replace(outcome, verified=changed)
 
 
@@ -198,8 +238,8 @@ async def _select_row(backend: Backend, element: Element) -> bool:
 
 async def write(backend: Backend, application: int, element: Element, value: str) -> ActionOutcome:
     """Replace the contents of an element, and read them back."""
-    if switches.is_switch(element):
-        return await _switch(backend, application, element, switches.wanted_state(element, value))
+    if is_switch(element):
+        return await _switch(backend, application, element, wanted_state(element, value))
     element = await _when_enabled(backend, element)
     await _give_focus(backend, application, element)
     if await backend.accessibility.write(element.ref, value):
@@ -227,16 +267,16 @@ async def _give_focus(backend: Backend, application: int, element: Element) -> N
 
 async def _switch(backend: Backend, application: int, element: Element, wanted: bool) -> ActionOutcome:
     """Click a check box or the like only if it has another state; a mixed one may need a second click."""
-    before = switches.state_of(element)
+    before = state_of(element)
     if before is wanted:
         return ActionOutcome("none", True)
     outcome = await _click(backend, application, element, "single")
-    now = await switches.after_click(backend, element)
+    now = await after_click(backend, element)
     if now is None:
         return outcome
-    if before is None and switches.state_of(now) is not None:
+    if before is None and state_of(now) is not None:
         return await _switch(backend, application, now, wanted)
-    return replace(outcome, verified=switches.state_of(now) is wanted)
+    return replace(outcome, verified=state_of(now) is wanted)
 
 
 async def _choose(backend: Backend, application: int, element: Element, value: str) -> ActionOutcome:

@@ -18,7 +18,7 @@ import grpc
 from google.longrunning import operations_pb2
 
 from toolcrib.bundled.desktop.grpc.failures import RpcFailure, invalid, not_found, to_failure
-from toolcrib.bundled.desktop.grpc.pages import page_of
+from toolcrib.bundled.desktop.grpc.records import page_of
 from toolcrib.bundled.desktop.grpc.schema import Empty, Operation
 
 KEPT = 500

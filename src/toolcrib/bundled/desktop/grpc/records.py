@@ -1,16 +1,18 @@
 """Messages as plain data with the same field names, and back.
 
 In plain data a choice is a lower-case word without the prefix of its enum, and a moment is in seconds since
-1970, or in the format of RFC 3339.
+1970, or in the format of RFC 3339. A list is answered in pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf import json_format
+
+from toolcrib.bundled.desktop.lists import paginate
 
 _ZEROS: Mapping[str, Mapping[str, Any]] = {
     "position": {"x": 0.0, "y": 0.0},
@@ -20,6 +22,9 @@ _ZEROS: Mapping[str, Mapping[str, Any]] = {
     "variable_equals": {"value": ""},
 }
 """Required values that are left out of messages if they are zero or empty."""
+
+T = TypeVar("T")
+DEFAULT = 100
 
 
 def to_plain(message: Any) -> dict[str, Any]:
@@ -91,3 +96,14 @@ def _enum_number(enum: Any, word: str) -> int:
     wanted = f"_{word.upper()}"
     found = [value.number for value in enum.values if value.name == word or value.name.endswith(wanted)]
     return int(found[0]) if found else 0
+
+
+def page_of(request: Any, items: Sequence[T], default: int = DEFAULT) -> tuple[Sequence[T], str]:
+    """The page, and the signed token of the next one, which is valid only for the same request."""
+    same = type(request)()
+    same.CopyFrom(request)
+    same.ClearField("page_token")
+    same.ClearField("page_size")
+    query = request.DESCRIPTOR.full_name, same.SerializeToString(deterministic=True)
+    page = paginate(items, request.page_size, request.page_token, *query, default=default)
+    return page.items, page.next_page_token

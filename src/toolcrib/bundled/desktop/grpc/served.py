@@ -13,10 +13,10 @@ from toolcrib.bundled.desktop.elements.observing import PATIENCE, QUIET, Report
 from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
 from toolcrib.bundled.desktop.grpc.failures import not_found
 from toolcrib.bundled.desktop.grpc.messages import element_message, paths_of
-from toolcrib.bundled.desktop.grpc.names import application_of, last_part, parent_of, window_of
 from toolcrib.bundled.desktop.grpc.operations import Operations
 from toolcrib.bundled.desktop.grpc.schema import Timestamp
 from toolcrib.bundled.desktop.grpc.stopping import Stopping
+from toolcrib.bundled.desktop.grpc.targets import application_of, last_part, parent_of, window_of
 from toolcrib.bundled.desktop.operations.table import Action, Desktop
 from toolcrib.bundled.desktop.session import DesktopSession
 

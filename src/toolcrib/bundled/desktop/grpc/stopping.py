@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 
-from toolcrib.bundled.desktop.consent.stop import InputStopped, StopSwitch
+from toolcrib.bundled.desktop.consent.stop import InputStopped, StopKey, StopSwitch, release_all
 from toolcrib.bundled.desktop.grpc.failures import RpcFailure
-from toolcrib.bundled.desktop.stop_key import StopKey, release_all
 from toolcrib.serverkit.context import ToolFailure
 
 if TYPE_CHECKING:

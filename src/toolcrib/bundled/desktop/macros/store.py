@@ -14,9 +14,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from toolcrib.bundled.desktop.identifiers import MacroMissing, ResourceExists, id_of, new_id
 from toolcrib.bundled.desktop.macros.model import Macro, check_macro, macro_json
 from toolcrib.bundled.desktop.records import read_record
+from toolcrib.bundled.desktop.resources import MacroMissing, ResourceExists, id_of, new_id
 from toolcrib.config.paths import find_paths, make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.serverkit.bounded_read import read_bounded

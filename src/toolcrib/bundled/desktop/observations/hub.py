@@ -18,7 +18,6 @@ from toolcrib.bundled.desktop.backend import Application, Backend, Element, Elem
 from toolcrib.bundled.desktop.changes import ChangeKind, ChangeListener
 from toolcrib.bundled.desktop.elements.search import read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, normal_role
-from toolcrib.bundled.desktop.identifiers import ObservationMissing, ResourceExists, new_id
 from toolcrib.bundled.desktop.observations.model import (
     AttributeChange,
     ChangeWord,
@@ -29,6 +28,7 @@ from toolcrib.bundled.desktop.observations.model import (
     ObservationStateWord,
     ObservedChange,
 )
+from toolcrib.bundled.desktop.resources import ObservationMissing, ResourceExists, new_id
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.errors import ToolcribError

@@ -9,7 +9,9 @@ from toolcrib.bundled.desktop.clipboard_content import (
     HTML,
     PNG,
     TEXT,
+    ClipboardHistory,
     ContentArgument,
+    HistoryEntry,
     decode_png,
     encode_text,
     is_secret,
@@ -17,7 +19,6 @@ from toolcrib.bundled.desktop.clipboard_content import (
     to_formats,
     type_of,
 )
-from toolcrib.bundled.desktop.clipboard_history import ClipboardHistory, HistoryEntry
 from toolcrib.bundled.desktop.failures import InvalidResourceName, MissingField, OutOfRange
 from toolcrib.bundled.desktop.operations.table import (
     LOOKING,

@@ -14,10 +14,8 @@ from typing import Any, TypedDict
 from toolcrib.bundled.desktop.backend import Backend, ElementTree, Window
 from toolcrib.bundled.desktop.click_targets import Aim, aim
 from toolcrib.bundled.desktop.elements.pointing import locate
-from toolcrib.bundled.desktop.enums import read_enum
 from toolcrib.bundled.desktop.failures import InvalidFormat, OutOfRange, TargetChanged, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Space
-from toolcrib.bundled.desktop.identifiers import ResourceMissing
 from toolcrib.bundled.desktop.input_actions import (
     MAX_CHARACTERS,
     InputAction,
@@ -38,7 +36,8 @@ from toolcrib.bundled.desktop.operations.table import (
     operation,
     with_changes,
 )
-from toolcrib.bundled.desktop.resources import application_name, split_name
+from toolcrib.bundled.desktop.records import read_enum
+from toolcrib.bundled.desktop.resources import ResourceMissing, application_name, split_name
 from toolcrib.bundled.desktop.session import DesktopSession, approved_window
 from toolcrib.bundled.desktop.window_lookup import choose_window, window_at
 

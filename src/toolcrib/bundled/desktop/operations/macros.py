@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
-from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.macros.execution import (
     LONGEST_TIMEOUT,
     ExecutionLogEntry,
@@ -20,6 +19,7 @@ from toolcrib.bundled.desktop.macros.model import Macro, flatten, macro_json, re
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.operations.table import ACTING, KEEPING, Desktop, Reply, operation
 from toolcrib.bundled.desktop.records import as_text
+from toolcrib.bundled.desktop.resources import timestamp
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
 

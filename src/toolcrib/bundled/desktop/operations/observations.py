@@ -14,11 +14,11 @@ from typing import Any, TypedDict
 from toolcrib.bundled.desktop.backend import Element
 from toolcrib.bundled.desktop.elements.outline import shown_states
 from toolcrib.bundled.desktop.elements.snapshots import describe
-from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.observations.hub import ObservationRun, Observations
 from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
 from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, OperationTraits, Reply, operation
 from toolcrib.bundled.desktop.records import read_record, write_record
+from toolcrib.bundled.desktop.resources import timestamp
 from toolcrib.serverkit.context import ToolContext
 
 LONGEST_WAIT = 60.0

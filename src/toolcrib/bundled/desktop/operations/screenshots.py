@@ -8,7 +8,6 @@ from typing import Any, Literal
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.failures import MissingField, OutOfRange
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.operations.places import find_window
 from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, operation
 from toolcrib.bundled.desktop.pictures import (
     JPEG_QUALITY,
@@ -25,12 +24,12 @@ from toolcrib.bundled.desktop.vision.views import (
     Region,
     crop,
     display_rect,
+    find_window,
     look,
     look_at_region,
     look_at_window,
-    window_at,
 )
-from toolcrib.bundled.desktop.window_lookup import choose_application
+from toolcrib.bundled.desktop.window_lookup import choose_application, window_at
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 

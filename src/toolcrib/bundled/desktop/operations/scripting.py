@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from toolcrib.bundled.desktop.failures import InvalidFormat, InvalidResourceName, NotSupported
 from toolcrib.bundled.desktop.operations.table import ACTING, Desktop, OperationTraits, Reply, operation
-from toolcrib.bundled.desktop.scripting.scripts import (
+from toolcrib.bundled.desktop.scripts import (
     DEFAULT_TIMEOUT,
     Language,
     ScriptCheck,

@@ -10,9 +10,9 @@ from toolcrib.bundled.desktop.automation_sessions import (
     OperationRecord,
     SessionTransaction,
 )
-from toolcrib.bundled.desktop.enums import read_enum
-from toolcrib.bundled.desktop.identifiers import timestamp
 from toolcrib.bundled.desktop.operations.table import KEEPING, Desktop, Reply, operation
+from toolcrib.bundled.desktop.records import read_enum
+from toolcrib.bundled.desktop.resources import timestamp
 
 HISTORY_SHOWN = 50
 PAGE = 50

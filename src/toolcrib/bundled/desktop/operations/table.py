@@ -22,7 +22,7 @@ from toolcrib.bundled.desktop import operations
 from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementTree, Window
 from toolcrib.bundled.desktop.elements.observing import Report
 from toolcrib.bundled.desktop.elements.snapshots import TreeSnapshot
-from toolcrib.bundled.desktop.pages import ListPage, paginate
+from toolcrib.bundled.desktop.lists import ListPage, paginate
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.serverkit.results import Image

@@ -10,15 +10,14 @@ from toolcrib.bundled.desktop.backend import ElementTree, Window
 from toolcrib.bundled.desktop.elements.snapshots import Snapshots, TreeSnapshot
 from toolcrib.bundled.desktop.failures import OutOfRange
 from toolcrib.bundled.desktop.geometry import Rect
-from toolcrib.bundled.desktop.operations.places import find_place
 from toolcrib.bundled.desktop.operations.table import LOOKING, Desktop, Reply, operation
 from toolcrib.bundled.desktop.vision.decoding import decode_picture
-from toolcrib.bundled.desktop.vision.finding import Method, TextSearch
-from toolcrib.bundled.desktop.vision.image_search import FoundImage
-from toolcrib.bundled.desktop.vision.image_search import find_image as search_image
+from toolcrib.bundled.desktop.vision.finding import FoundImage, Method, TextSearch
+from toolcrib.bundled.desktop.vision.finding import find_image as search_image
 from toolcrib.bundled.desktop.vision.text import MatchMode, normalise
 from toolcrib.bundled.desktop.vision.text_search import TextMatch
-from toolcrib.bundled.desktop.vision.views import Region, look, window_at
+from toolcrib.bundled.desktop.vision.views import Region, find_place, look
+from toolcrib.bundled.desktop.window_lookup import window_at
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 

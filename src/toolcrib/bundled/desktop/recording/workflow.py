@@ -13,12 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from toolcrib.bundled.desktop.identifiers import id_of
 from toolcrib.bundled.desktop.macros.actions import method_name
 from toolcrib.bundled.desktop.macros.model import Macro, MacroAction, MacroParameter
 from toolcrib.bundled.desktop.macros.store import COLLECTION, MacroStore
 from toolcrib.bundled.desktop.macros.variables import PLACE, read_value
 from toolcrib.bundled.desktop.recording.steps import SECRET
+from toolcrib.bundled.desktop.resources import id_of
 from toolcrib.graph.files import workflow_from, write_workflow
 from toolcrib.schema.workflows import Workflow
 from toolcrib.serverkit.context import ToolFailure

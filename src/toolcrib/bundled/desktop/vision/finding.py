@@ -1,13 +1,13 @@
-"""One search for text: which windows it covers, and when OCR is needed beside accessibility."""
+"""Searches for text, by accessibility and OCR, and for pictures, also parts of a scaled screenshot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from toolcrib.bundled.desktop.backend import Backend, Window
-from toolcrib.bundled.desktop.geometry import Rect
+from toolcrib.bundled.desktop.geometry import PictureSpace, Rect
 from toolcrib.bundled.desktop.pictures import Pictures
 from toolcrib.bundled.desktop.vision.reading import NoOcr, shared_reader
 from toolcrib.bundled.desktop.vision.text import MatchMode
@@ -19,9 +19,21 @@ from toolcrib.bundled.desktop.vision.text_search import (
     locate_within,
     merge,
 )
-from toolcrib.bundled.desktop.vision.views import CaptureTarget, look, region_rect, shown_windows, window_at
+from toolcrib.bundled.desktop.vision.views import (
+    CapturedView,
+    CaptureTarget,
+    look,
+    region_rect,
+    shown_windows,
+)
+from toolcrib.bundled.desktop.window_lookup import window_at
+
+if TYPE_CHECKING:
+    import numpy
 
 Method = Literal["auto", "accessibility", "ocr", "both"]
+
+MAX_SCALES = 4
 
 
 class TextSearch:
@@ -112,3 +124,45 @@ def _with_window(match: TextMatch, windows: Sequence[Window]) -> TextMatch:
     if match.window is not None:
         return match
     return replace(match, window=window_at(windows, match.rect.centre))
+
+
+@dataclass(frozen=True)
+class FoundImage:
+    rect: Rect
+    """On the screen."""
+    score: float
+    scale: float
+    """Of the screenshot that the picture seems to come from."""
+    window: Window | None
+
+
+def find_image(
+    views: Sequence[CapturedView],
+    template: numpy.ndarray,
+    threshold: float,
+    limit: int,
+    scales: Sequence[float],
+) -> list[FoundImage]:
+    """The best matches at the first scale that has any. Blocks."""
+    for scale in scales[:MAX_SCALES]:
+        found = [match for view in views for match in _find(view, template, threshold, limit, scale)]
+        if found:
+            return sorted(found, key=lambda match: -match.score)[:limit]
+    return []
+
+
+def _find(
+    view: CapturedView, template: numpy.ndarray, threshold: float, limit: int, scale: float
+) -> list[FoundImage]:
+    from toolcrib.bundled.desktop.pictures import scaled
+    from toolcrib.bundled.desktop.vision.templates import find_template
+
+    pixels = scaled(view.screenshot.pixels, scale)
+    space = PictureSpace(view.screenshot.origin, scale)
+    found = []
+    for match in find_template(pixels, template, threshold, limit):
+        start = space.to_screen(match.rect.x, match.rect.y)
+        end = space.to_screen(match.rect.x + match.rect.width, match.rect.y + match.rect.height)
+        rect = Rect(start.x, start.y, end.x - start.x, end.y - start.y)
+        found.append(FoundImage(rect, match.score, scale, view.window))
+    return found

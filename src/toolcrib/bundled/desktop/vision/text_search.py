@@ -13,7 +13,8 @@ from toolcrib.bundled.desktop.elements.selector import Selector
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.vision.reading import TextReader
 from toolcrib.bundled.desktop.vision.text import MatchMode, contains, find_phrases, find_ranges, normalise
-from toolcrib.bundled.desktop.vision.views import CapturedView, crop, look_at_window, window_at
+from toolcrib.bundled.desktop.vision.views import CapturedView, crop, look_at_window
+from toolcrib.bundled.desktop.window_lookup import window_at
 
 Source = Literal["accessibility", "ocr"]
 TITLE_ROLES = frozenset(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -11,7 +10,7 @@ from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.failures import DisplayNotFound, OutOfRange, WindowNotFound
 from toolcrib.bundled.desktop.geometry import Point, Rect, Space
 from toolcrib.bundled.desktop.pictures import Pictures
-from toolcrib.bundled.desktop.window_lookup import choose_application
+from toolcrib.bundled.desktop.window_lookup import choose_application, choose_window
 
 MAX_WINDOWS = 4
 """Of one application, topmost first."""
@@ -128,7 +127,17 @@ def crop(view: CapturedView, rect: Rect) -> CapturedView:
     return CapturedView(Screenshot(pixels, Point(part.x, part.y)), view.window)
 
 
-def window_at(windows: Sequence[Window], point: Point) -> Window | None:
-    """The topmost window at a point; `windows` are from the lowest to the topmost."""
-    found = (window for window in reversed(windows) if not window.minimised and window.rect.contains(point))
-    return next(found, None)
+async def find_place(
+    backend: Backend, app_name: str | None, window: int | str | None, region: Region | None
+) -> CaptureTarget:
+    """A region belongs to the window or application that is named with it."""
+    if window is not None or (app_name is not None and region is not None):
+        return CaptureTarget(window=await find_window(backend, app_name, window), region=region)
+    return CaptureTarget(application=app_name, region=region)
+
+
+async def find_window(backend: Backend, app_name: str | None, window: int | str | None) -> Window:
+    """The window that is named, the topmost one of an application, or the active one."""
+    if window is None:
+        return (await shown_windows(backend, app_name))[0]
+    return choose_window(await backend.windows.list(), window)

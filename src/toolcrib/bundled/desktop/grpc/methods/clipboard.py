@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import ClipboardContent
-from toolcrib.bundled.desktop.clipboard_content import TYPES, URIS, paths_of, type_of
-from toolcrib.bundled.desktop.clipboard_history import HistoryEntry
+from toolcrib.bundled.desktop.clipboard_content import TYPES, URIS, HistoryEntry, paths_of, type_of
 from toolcrib.bundled.desktop.grpc.failures import invalid
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop, timestamp

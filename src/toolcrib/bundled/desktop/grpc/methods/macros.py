@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.bundled.desktop.grpc.failures import invalid
-from toolcrib.bundled.desktop.grpc.names import last_part, parent_of
 from toolcrib.bundled.desktop.grpc.operations import Progress
-from toolcrib.bundled.desktop.grpc.pages import page_of
-from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
+from toolcrib.bundled.desktop.grpc.records import page_of, to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import Empty, v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
+from toolcrib.bundled.desktop.grpc.targets import last_part, parent_of
 from toolcrib.bundled.desktop.macros.execution import (
     DEFAULT_TIMEOUT,
     ExecutionOptions,

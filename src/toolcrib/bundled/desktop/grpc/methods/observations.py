@@ -7,16 +7,16 @@ from typing import Any
 
 from toolcrib.bundled.desktop.backend import Element
 from toolcrib.bundled.desktop.grpc.messages import element_message
-from toolcrib.bundled.desktop.grpc.names import last_part, parent_of
 from toolcrib.bundled.desktop.grpc.operations import Progress
 from toolcrib.bundled.desktop.grpc.records import to_message, to_plain
 from toolcrib.bundled.desktop.grpc.schema import v1
 from toolcrib.bundled.desktop.grpc.served import ServedDesktop
-from toolcrib.bundled.desktop.identifiers import new_id
+from toolcrib.bundled.desktop.grpc.targets import last_part, parent_of
 from toolcrib.bundled.desktop.observations.hub import Observations
 from toolcrib.bundled.desktop.observations.model import ObservationEvent, ObservationRequest
 from toolcrib.bundled.desktop.operations.observations import observation_record
 from toolcrib.bundled.desktop.records import read_record
+from toolcrib.bundled.desktop.resources import new_id
 
 OUTPUT_ONLY = ("name", "state", "create_time", "start_time", "end_time")
 

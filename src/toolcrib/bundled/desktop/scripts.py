@@ -1,7 +1,12 @@
-"""Runs and checks scripts, with a deadline and limited output; every process ends with its script."""
+"""Scripts: shell commands through the terminal's policy and sandbox, AppleScript and JXA on macOS.
+
+They are off unless the server was started with `--allow-scripts`, or `MCP_SHELL_COMMANDS_ENABLED` is set. A
+script has a deadline and limited output, and every process ends with its script.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import tempfile
@@ -12,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from toolcrib.bundled.desktop.failures import NotSupported
+from toolcrib.errors import UsageError
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.shell import judge
 
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
     from toolcrib.bundled.terminal.processes import RunningCommand
     from toolcrib.bundled.terminal.workplace import Workplace
 
+VARIABLE = "MCP_SHELL_COMMANDS_ENABLED"
 Language = Literal["applescript", "jxa", "shell"]
 DEFAULT_TIMEOUT = 30.0
 LONGEST_TIMEOUT = 120.0
@@ -27,6 +34,16 @@ MAX_INPUT = 60_000
 """Bytes: what a pipe holds before the script reads it."""
 SHELLS = ("bash", "sh", "dash", "zsh")
 _OSA = {"applescript": "AppleScript", "jxa": "JavaScript"}
+
+
+def scripts_folder(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The folder in which scripts run; None if they are not allowed. Raises `UsageError`."""
+    if given is None and environ.get(VARIABLE, "").strip().casefold() not in ("1", "true", "yes"):
+        return None
+    folder = Path(given or ".").expanduser().resolve()
+    if not folder.is_dir():
+        raise UsageError(f"desktop: {str(folder)!r} is not a folder.", hint="Give --allow-scripts a folder.")
+    return folder
 
 
 @dataclass(frozen=True)
