@@ -48,13 +48,13 @@ def test_a_transaction_counts_what_is_done_in_it() -> None:
     with pytest.raises(ToolFailure, match="already has the transaction"):
         sessions.begin(name)
     with pytest.raises(ToolFailure, match="no active transaction 'other'"):
-        sessions.commit(name, "other")
+        sessions.end(name, "other", "committed")
     with pytest.raises(ToolFailure, match="active transaction"):
         sessions.delete(name)
-    ended = sessions.commit(name, begun.transaction_id)
+    ended = sessions.end(name, begun.transaction_id, "committed")
     assert (ended.state, ended.operations_count) == ("committed", 2)
-    second = sessions.begin(name, "read_committed")
-    assert sessions.roll_back(name, second.transaction_id).state == "rolled_back"
+    second = sessions.begin(name)
+    assert sessions.end(name, second.transaction_id, "rolled_back").state == "rolled_back"
     session = sessions.get(name)
     assert session.state == "active"
     assert [(each.resource, each.success) for each in session.history] == [

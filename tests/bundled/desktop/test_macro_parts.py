@@ -12,9 +12,10 @@ import pytest
 from toolcrib.bundled.desktop.macros.actions import read_values
 from toolcrib.bundled.desktop.macros.execution import TYPES, macro_workflow
 from toolcrib.bundled.desktop.macros.expressions import evaluate
-from toolcrib.bundled.desktop.macros.model import macro_json, read_macro
+from toolcrib.bundled.desktop.macros.model import read_macro
 from toolcrib.bundled.desktop.macros.store import MAX_BYTES, MacroStore
 from toolcrib.bundled.desktop.macros.variables import Variables, read_parameters
+from toolcrib.bundled.desktop.records import write_record
 from toolcrib.graph.compiled import read
 from toolcrib.serverkit.context import ToolFailure
 
@@ -42,7 +43,7 @@ def test_a_macro_with_every_kind_of_action_is_read_and_written_unchanged() -> No
     ]
     parameters = [{"key": "file", "type": "path", "required": True}]
     made = macro(*actions, parameters=parameters, tags=["t"])
-    assert macro_json(made) == {
+    assert write_record(made) == {
         "display_name": "Test", "actions": actions, "parameters": parameters, "tags": ["t"],
     }  # fmt: skip
 

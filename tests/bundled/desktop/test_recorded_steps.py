@@ -9,10 +9,11 @@ import pytest
 from toolcrib.bundled.desktop.backend import Element, Window
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.geometry import Point, Rect
-from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
+from toolcrib.bundled.desktop.macros.model import Macro, read_macro
 from toolcrib.bundled.desktop.recording.recorder import Look, element_at, selector_for
 from toolcrib.bundled.desktop.recording.steps import StepList, selector_text
 from toolcrib.bundled.desktop.recording.workflow import recorded_workflow
+from toolcrib.bundled.desktop.records import write_record
 from toolcrib.features.workflows.graph.validation import validate
 from toolcrib.graph.references import resolve
 from toolcrib.serverkit.context import ToolFailure
@@ -74,7 +75,7 @@ def test_each_application_and_secret_gets_a_parameter() -> None:
         ("secret_1", "", True),
         ("secret_2", "", True),
     ]
-    assert macro_json(made)["actions"][1]["method_call"]["args"] == {
+    assert write_record(made)["actions"][1]["method_call"]["args"] == {
         "text": "${secret_1}",
         "application": "${application_2}",
     }

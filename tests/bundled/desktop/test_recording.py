@@ -23,10 +23,11 @@ from toolcrib.bundled.desktop.elements.search import wait_for
 from toolcrib.bundled.desktop.elements.selector import parse_selector
 from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
-from toolcrib.bundled.desktop.macros.model import Macro, macro_json
+from toolcrib.bundled.desktop.macros.model import Macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.recording import MacroRecorder, record_macro
 from toolcrib.bundled.desktop.recording.workflow import export_workflow
+from toolcrib.bundled.desktop.records import write_record
 
 MENU = {"role": "menu", "text": "File"}
 SAVE_AS = {"role": "menu item", "text": "Save As..."}
@@ -108,7 +109,7 @@ async def test_typing_and_clicking_are_replayed_in_a_fresh_program(
     first.wait()
     file.unlink()
     macro = recorder.macro("Save a note")
-    assert "Save As..." in clicked_names(macro), macro_json(macro)
+    assert "Save As..." in clicked_names(macro), write_record(macro)
     assert "click" not in methods(macro)
     assert [(each.key, each.default_value) for each in macro.parameters] == [("application", "mousepad")]
 
@@ -151,7 +152,7 @@ async def test_passwords_are_not_recorded_and_asked_for_instead(
         await settled(recorder, user)
     assert (await asyncio.to_thread(first.communicate, None, 20))[0] == b"ada|Geheim7\n"
     macro = recorder.macro("Sign in")
-    stored = str(macro_json(macro))
+    stored = str(write_record(macro))
     assert "Geheim" not in stored
     assert "G" not in [args.get("text") for args in _args(macro)]
     assert "ada" in [args.get("text") for args in _args(macro)]

@@ -22,12 +22,9 @@ MAX_SESSIONS = 100
 MAX_METADATA = 64
 MAX_METADATA_TEXT = 2_000
 MAX_HISTORY = 1_000
-MAX_TRANSACTIONS = 100
-"""Ended ones that a session remembers."""
 
 SessionStateWord = Literal["active", "in_transaction", "expired"]
 TransactionStateWord = Literal["active", "committed", "rolled_back"]
-IsolationLevel = Literal["serializable", "read_committed"]
 
 
 class TransactionConflict(ToolFailure):
@@ -59,7 +56,6 @@ class SessionTransaction:
     transaction_id: str
     session: str
     start_time: str | None
-    isolation_level: IsolationLevel = "serializable"
     state: TransactionStateWord = "active"
     operations_count: int = 0
 
@@ -74,7 +70,6 @@ class AutomationSession:
     expire_time: float
     history: deque[OperationRecord] = field(default_factory=lambda: deque(maxlen=MAX_HISTORY))
     transaction: SessionTransaction | None = None
-    ended: dict[str, SessionTransaction] = field(default_factory=dict)
     is_expired: bool = False
 
     @property
@@ -143,22 +138,15 @@ class AutomationSessions:
             )
         del self._known[id_of(name, COLLECTION)]
 
-    def begin(self, name: str, isolation_level: IsolationLevel = "serializable") -> SessionTransaction:
+    def begin(self, name: str) -> SessionTransaction:
         found = self._usable(name)
         if found.transaction is not None:
             raise TransactionConflict(
                 f"{found.name} already has the transaction {found.transaction.transaction_id}.",
                 "Commit it or roll it back first.",
             )
-        now = timestamp(self._now())
-        found.transaction = SessionTransaction(uuid.uuid4().hex, found.name, now, isolation_level)
+        found.transaction = SessionTransaction(uuid.uuid4().hex, found.name, timestamp(self._now()))
         return found.transaction
-
-    def commit(self, name: str, transaction_id: str) -> SessionTransaction:
-        return self._end(name, transaction_id, "committed")
-
-    def roll_back(self, name: str, transaction_id: str) -> SessionTransaction:
-        return self._end(name, transaction_id, "rolled_back")
 
     def record(self, name: str, operation_type: str, resource: str, error: str = "") -> None:
         """Add to the history what was done in a session; counted in its active transaction."""
@@ -172,7 +160,8 @@ class AutomationSessions:
             OperationRecord(now, operation_type, resource, not error, error[:500], transaction_id)
         )
 
-    def _end(self, name: str, transaction_id: str, state: TransactionStateWord) -> SessionTransaction:
+    def end(self, name: str, transaction_id: str, state: TransactionStateWord) -> SessionTransaction:
+        """Commit the active transaction, or roll it back."""
         found = self._usable(name)
         active = found.transaction
         if active is None or active.transaction_id != transaction_id:
@@ -181,9 +170,6 @@ class AutomationSessions:
             )
         active.state = state
         found.transaction = None
-        found.ended[transaction_id] = active
-        while len(found.ended) > MAX_TRANSACTIONS:
-            del found.ended[next(iter(found.ended))]
         return active
 
     def _usable(self, name: str) -> AutomationSession:

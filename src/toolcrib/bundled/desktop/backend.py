@@ -6,8 +6,9 @@ the desktop does not answer. A backend is opened in an event loop and closed fro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from toolcrib.bundled.desktop.changes import Changes
@@ -139,6 +140,18 @@ class ElementTree:
     elements: tuple[Element, ...]
     complete: bool = True
     """False if the application did not answer in time and some elements are missing."""
+
+    @cached_property
+    def by_ref(self) -> Mapping[ElementRef, Element]:
+        return {element.ref: element for element in self.elements}
+
+    def around(self, element: Element) -> Iterator[Element]:
+        """What an element is in, from the nearest to the outermost, as far as that was read."""
+        seen = {element.ref}
+        while (outer := self.by_ref.get(element.parent or ("", ""))) is not None and outer.ref not in seen:
+            seen.add(outer.ref)
+            yield outer
+            element = outer
 
 
 @dataclass(frozen=True)

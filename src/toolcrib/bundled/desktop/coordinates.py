@@ -22,7 +22,7 @@ async def to_screen(
     if reference is None:
         raise ToolFailure(f"A position in the space {space!r} needs the id of its {space}.")
     if space == "screenshot":
-        return pictures.to_screen(str(reference), x, y)
+        return pictures.space(str(reference)).to_screen(x, y)
     window = await _window(backend, reference)
     return Point(window.rect.x + round(x), window.rect.y + round(y))
 

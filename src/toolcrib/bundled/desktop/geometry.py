@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,13 @@ class Rect:
         right = min(self.x + self.width, other.x + other.width)
         bottom = min(self.y + self.height, other.y + other.height)
         return Rect(left, top, max(0, right - left), max(0, bottom - top))
+
+    @classmethod
+    def around(cls, rects: Iterable[Rect]) -> Rect:
+        """The smallest rectangle that contains these."""
+        corners = [(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height) for rect in rects]
+        lefts, tops, rights, bottoms = zip(*corners, strict=True)
+        return cls(min(lefts), min(tops), max(rights) - min(lefts), max(bottoms) - min(tops))
 
     def grown(self, by: int) -> Rect:
         """Larger by this on each side."""

@@ -9,11 +9,11 @@ import asyncio
 import base64
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend
-from toolcrib.bundled.desktop.consent.stop import StopSwitch
+from toolcrib.bundled.desktop.consent.stop import StopKey, StopSwitch
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.session import HostMethod
@@ -29,7 +29,7 @@ CLOSED_PAUSE = 0.5
 
 
 class LiveView:
-    def __init__(self, session: DesktopSession, switch: StopSwitch, stop_key: Callable[[], str]) -> None:
+    def __init__(self, session: DesktopSession, switch: StopSwitch, stop_key: StopKey) -> None:
         self._session = session
         self._switch = switch
         self._stop_key = stop_key
@@ -75,7 +75,7 @@ class LiveView:
             "own": self._session.settings.headless is not None,
             "open": self._session.opened is not None,
             "stopped": self._switch.stopped_by,
-            "stop_key": self._stop_key(),
+            "stop_key": self._stop_key.heard,
         }
 
     async def _look(self, seen: str) -> dict[str, Any]:

@@ -101,11 +101,7 @@ def windows_of_elements(tree: ElementTree) -> dict[ElementRef, ElementRef]:
 
 def _is_within(tree: ElementTree, element: Element, document: ElementRef) -> bool:
     """Whether a dialog is a part of a page, which then decides itself what can be used."""
-    parents = {child.ref: child.parent for child in tree.elements}
-    parent = element.parent
-    while parent is not None and parent != document:
-        parent = parents.get(parent)
-    return parent is not None
+    return element.parent == document or any(outer.ref == document for outer in tree.around(element))
 
 
 async def check_element(

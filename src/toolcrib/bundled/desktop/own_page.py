@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import (
     Accessibility,
     Applications,
-    AtPoint,
     Backend,
     Button,
     Capture,
@@ -30,7 +29,7 @@ from toolcrib.bundled.desktop.backend import (
 )
 from toolcrib.bundled.desktop.changes import Changes
 from toolcrib.bundled.desktop.failures import ProtectedWindow
-from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.bundled.desktop.modality import check_window
 from toolcrib.bundled.desktop.window_lookup import window_at
 
@@ -75,6 +74,7 @@ class _GuardedInput:
     def __init__(self, inner: Input, windows: Windows) -> None:
         self._inner = inner
         self._windows = windows
+        self.move, self.release = inner.move, inner.release
 
     async def click(
         self,
@@ -100,9 +100,6 @@ class _GuardedInput:
         await self._check_points(start, end)
         await self._inner.drag(start, end, button=button, owner=owner, unmoved=unmoved)
 
-    async def move(self, to: Point) -> None:
-        await self._inner.move(to)
-
     async def scroll(self, at: Point, *, down: int = 0, right: int = 0) -> None:
         await self._check_points(at)
         await self._inner.scroll(at, down=down, right=right)
@@ -123,11 +120,6 @@ class _GuardedInput:
             await self._check_points(at)
         await self._inner.hold(keys=keys, button=button, at=at)
 
-    async def release(
-        self, *, keys: Sequence[str] = (), button: Button | None = None, at: Point | None = None
-    ) -> None:
-        await self._inner.release(keys=keys, button=button, at=at)
-
     async def _check_points(self, *points: Point) -> None:
         listed = await self._windows.list()
         for point in points:
@@ -147,6 +139,9 @@ class _GuardedAccessibility:
 
     def __init__(self, inner: Accessibility) -> None:
         self._inner = inner
+        self.rects, self.read, self.at_point = inner.rects, inner.read, inner.at_point
+        self.texts, self.text_rect, self.write = inner.texts, inner.text_rect, inner.write
+        self.actions, self.act, self.focus = inner.actions, inner.act, inner.focus
 
     async def tree(self, application: int, timeout: float) -> ElementTree:
         tree = await self._inner.tree(application, timeout)
@@ -155,33 +150,6 @@ class _GuardedAccessibility:
             return tree
         shown = tuple(element for element in tree.elements if element.ref not in hidden)
         return dataclasses.replace(tree, elements=shown)
-
-    async def rects(self, elements: Collection[ElementRef]) -> Mapping[ElementRef, Rect]:
-        return await self._inner.rects(elements)
-
-    async def read(self, element: ElementRef) -> Element | None:
-        return await self._inner.read(element)
-
-    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
-        return await self._inner.at_point(element, at)
-
-    async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
-        return await self._inner.text_rect(element, start, end)
-
-    async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
-        return await self._inner.texts(elements)
-
-    async def actions(self, element: ElementRef) -> Sequence[str]:
-        return await self._inner.actions(element)
-
-    async def act(self, element: ElementRef, action: str) -> bool:
-        return await self._inner.act(element, action)
-
-    async def focus(self, element: ElementRef) -> bool:
-        return await self._inner.focus(element)
-
-    async def write(self, element: ElementRef, value: str) -> bool:
-        return await self._inner.write(element, value)
 
 
 def _inside_own_page(elements: Sequence[Element]) -> set[ElementRef]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.bundled.desktop.backend import Screenshot
-from toolcrib.bundled.desktop.geometry import PictureSpace, Point
+from toolcrib.bundled.desktop.geometry import PictureSpace
 from toolcrib.bundled.desktop.records import read_enum
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import Image
@@ -94,11 +94,8 @@ class Pictures:
             self._spaces.popitem(last=False)
         return name
 
-    def to_screen(self, screenshot: str, x: float, y: float) -> Point:
-        """The screen position of a pixel; raises `ToolFailure` for an unknown picture."""
-        return self.space(screenshot).to_screen(x, y)
-
     def space(self, screenshot: str) -> PictureSpace:
+        """Raises `ToolFailure` for an unknown picture."""
         found = self._spaces.get(screenshot)
         if found is None:
             raise ToolFailure(f"There is no screenshot {screenshot!r} any more.", "Take a new one.")

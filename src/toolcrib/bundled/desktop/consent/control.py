@@ -5,21 +5,21 @@ from __future__ import annotations
 import base64
 import functools
 import json
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolcrib.bundled.desktop.backend import Backend, Element, Screenshot, Window
-from toolcrib.bundled.desktop.consent.stop import InputStopped, StopSwitch
+from toolcrib.bundled.desktop.consent.stop import InputStopped, StopKey, StopSwitch, release_all
 from toolcrib.bundled.desktop.consent.targets import PURPOSES, Purpose, Target, find_target
 from toolcrib.bundled.desktop.failures import TargetChanged
 from toolcrib.bundled.desktop.geometry import Rect
 from toolcrib.bundled.desktop.live import LiveView
-from toolcrib.bundled.desktop.macros.model import Macro, macro_json
+from toolcrib.bundled.desktop.macros.model import Macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.pictures import encode
+from toolcrib.bundled.desktop.records import write_record
 from toolcrib.bundled.desktop.session import DesktopSession, approved_window
 from toolcrib.bundled.desktop.window_lookup import choose_application
 from toolcrib.serverkit.caller_context import call_id
@@ -27,9 +27,6 @@ from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.serverkit.server import ToolServer
 from toolcrib.serverkit.threads import in_thread
-
-if TYPE_CHECKING:
-    from toolcrib.bundled.desktop.consent.stop import StopKey
 
 FOCUS_TIMEOUT = 1.0
 HIDDEN_TEXT = "A field for passwords needs approval each time."
@@ -49,17 +46,13 @@ INTERPRETERS = frozenset({
     "nohup", "perl", "pkexec", "python", "python3", "ruby", "screen", "setsid", "sh", "ssh", "su",
     "sudo", "systemd-run", "tclsh", "tmux", "xargs", "zsh",
 })
+# fmt: on
 
 LONGEST_SIDE = 960
 """Pixels of the picture in a question."""
 MARGIN = 2
 _DETAILS = ("button", "click_type", "click_count", "delta_x", "delta_y")
-
-logger = logging.getLogger(__name__)
 DEFAULT_STOP_KEY = "ctrl+alt+escape"
-
-
-# fmt: on
 
 
 async def why_each_time(backend: Backend, purpose: Purpose, target: Target) -> str:
@@ -219,7 +212,7 @@ class Scopes:
 
 def steps_of(macro: Macro) -> str:
     """What a macro does, in full: its own descriptions could say something else."""
-    return json.dumps([macro.name, macro_json(macro)["actions"]], ensure_ascii=False, default=str)
+    return json.dumps([macro.name, write_record(macro)["actions"]], ensure_ascii=False, default=str)
 
 
 def window_name(window: Window) -> str:
@@ -244,7 +237,7 @@ async def preview(
     shown: dict[str, Any] = {"kind": "screen", "action": purpose.action, "text": _text(purpose, given)}
     if purpose.kind == "macro":
         found = await in_thread(MacroStore.of_home(session.settings.home).get, str(given.get("macro")))
-        shown["text"] = json.dumps(macro_json(found)["actions"], ensure_ascii=False, indent=1)
+        shown["text"] = json.dumps(write_record(found)["actions"], ensure_ascii=False, indent=1)
     if purpose.kind != "window":
         return shown
     backend = await session.backend()
@@ -304,13 +297,11 @@ class Control:
 
     def __init__(self, session: DesktopSession, name: str, stop_key: str) -> None:
         self.session = session
-        self._chord = stop_key
-        self._key: StopKey | None = None
-        self._watched: Backend | None = None
         self.scopes = Scopes(session)
         self.switch = StopSwitch(name)
         self.switch.on_stop = self._stopped
-        self.live = LiveView(session, self.switch, lambda: self._key.chord if self._key else "")
+        self.key = StopKey(session, stop_key, self.switch.stop)
+        self.live = LiveView(session, self.switch, self.key)
 
     def govern(self, server: ToolServer) -> None:
         """Have every tool that acts pass the stop switch, and those with a purpose say what they act on."""
@@ -323,12 +314,7 @@ class Control:
             if not tool.definition["annotations"]["readOnlyHint"]:
                 tool.function = self._guarded(name, tool.function)
         server.host_methods.update(self.live.methods)
-        server.at_close(self.close)
-
-    def close(self) -> None:
-        key, self._key = self._key, None
-        if key is not None:
-            key.close()
+        server.at_close(self.key.close)
 
     def _guarded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -340,31 +326,15 @@ class Control:
     async def _act(self, name: str, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
         context = next((value for value in given.values() if isinstance(value, ToolContext)), None)
         if name in PURPOSES:
-            await self._watch_key(context)
+            await self.key.listen(context)
             plain = {key: value for key, value in given.items() if value is not context}
             await self.scopes.verify(name, plain)
         return await function(**given)
-
-    async def _watch_key(self, context: ToolContext | None) -> None:
-        """Have the stop key heard on the user's display, before anything is pressed there."""
-        backend = await self.session.backend(context)
-        if backend is self._watched or self.session.settings.headless or not self._chord:
-            return
-        self.close()
-        self._watched = backend
-        from toolcrib.bundled.desktop.consent.stop import StopKey
-
-        try:
-            self._key = await StopKey.listen(backend, self._chord, self.switch.stop)
-        except ToolFailure as failure:
-            logger.warning("The stop key %s is not available: %s", self._chord, failure.message)
 
     def _stopped(self) -> None:
         self.scopes.end_all()
         self.live.changed()
         if self.session.opened is not None:
-            from toolcrib.bundled.desktop.consent.stop import release_all
-
             release_all(self.session.opened)
 
 
@@ -379,5 +349,4 @@ async def _scope(control: Control, tool: str, /, **given: Any) -> dict[str, str]
 
 
 async def _preview(control: Control, tool: str, /, **given: Any) -> dict[str, Any]:
-
     return await preview(control.session, tool, given, control.scopes.target(tool, given))

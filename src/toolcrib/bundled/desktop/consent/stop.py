@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolcrib.serverkit.context import ToolFailure
+from toolcrib.serverkit.context import ToolContext, ToolFailure
 
 if TYPE_CHECKING:
     from toolcrib.bundled.desktop.backend import Backend
     from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
+    from toolcrib.bundled.desktop.session import DesktopSession
 
+logger = logging.getLogger(__name__)
 MODIFIERS = {"shift": 1, "ctrl": 4, "control": 4, "alt": 8, "super": 64}
 SHIFT, CAPS_LOCK, NUM_LOCK = 1, 2, 16
 """A press of ours or a lock may add these to the user's keys at any moment."""
@@ -24,32 +27,54 @@ HOW = "The user can allow input again on the page of this server, or with: toolc
 
 
 class StopKey:
-    """Heard between `listen` and `close`."""
+    """The key that stops all input on the user's display; there is none on a display of our own."""
 
-    def __init__(self, thread: XThread, chord: str) -> None:
-        self._thread = thread
-        self.chord = chord
+    def __init__(self, session: DesktopSession, chord: str, stop: Callable[[str], None]) -> None:
+        """`stop` is called in the event loop when the key is pressed."""
+        self._session = session
+        self._chord = chord
+        self._stop = stop
+        self._watched: Backend | None = None
+        self._thread: XThread | None = None
 
-    @classmethod
-    async def listen(cls, backend: Backend, chord: str, stop: Callable[[str], None]) -> StopKey:
-        """Call `stop` in this event loop when it is pressed; raises `ToolFailure` if that is not possible."""
-        from toolcrib.bundled.desktop.backends.x11.connection import XThread
+    @property
+    def heard(self) -> str:
+        """The keys while they are listened to; empty if they are not."""
+        return self._chord if self._thread is not None else ""
 
-        target = getattr(backend, "target", None)
-        if backend.name != "x11" or target is None:
-            raise ToolFailure("It works on X11 displays only.")
-        loop = asyncio.get_running_loop()
-        thread = await asyncio.to_thread(XThread, target.display, target.cookie, "stop-key")
+    async def listen(self, context: ToolContext | None = None) -> None:
+        """Before anything is pressed; logs a warning if that is not possible."""
+        backend = await self._session.backend(context)
+        if backend is self._watched or self._session.settings.headless or not self._chord:
+            return
+        self.close()
+        self._watched = backend
         try:
-            code = await thread.run(_grab, chord)
-        except BaseException:
-            thread.close()
-            raise
-        thread.connection.on_event = lambda event: _heard(event, code, loop, stop, chord)
-        return cls(thread, chord)
+            self._thread = await _listen(backend, self._chord, self._stop)
+        except ToolFailure as failure:
+            logger.warning("The stop key %s is not available: %s", self._chord, failure.message)
 
     def close(self) -> None:
-        self._thread.close()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.close()
+
+
+async def _listen(backend: Backend, chord: str, stop: Callable[[str], None]) -> XThread:
+    from toolcrib.bundled.desktop.backends.x11.connection import XThread
+
+    target = getattr(backend, "target", None)
+    if backend.name != "x11" or target is None:
+        raise ToolFailure("It works on X11 displays only.")
+    loop = asyncio.get_running_loop()
+    thread = await asyncio.to_thread(XThread, target.display, target.cookie, "stop-key")
+    try:
+        code = await thread.run(_grab, chord)
+    except BaseException:
+        thread.close()
+        raise
+    thread.connection.on_event = lambda event: _heard(event, code, loop, stop, chord)
+    return thread
 
 
 def release_all(backend: Backend) -> None:
@@ -73,12 +98,16 @@ def _grab(connection: XConnection, chord: str) -> int:
     import xcffib
     from xcffib.xproto import GrabMode
 
+    from toolcrib.bundled.desktop.backends.x11.key_remapping import read_rows
     from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_key
 
     *modifiers, key = [part.strip().casefold() for part in chord.split("+")]
     if not modifiers or any(modifier not in MODIFIERS for modifier in modifiers):
         raise ToolFailure(f"{chord!r} is not a combination of keys.", "Such as ctrl+alt+escape.")
-    code = _code_of(connection, keysym_of_key(key))
+    keysym = keysym_of_key(key)
+    code = next((code for code, row in read_rows(connection).items() if keysym in row), None)
+    if code is None:
+        raise ToolFailure("No key of this keyboard has that name.")
     mask = 0
     for modifier in modifiers:
         mask |= MODIFIERS[modifier]
@@ -93,25 +122,14 @@ def _grab(connection: XConnection, chord: str) -> int:
     return code
 
 
-def _code_of(connection: XConnection, keysym: int) -> int:
-    setup = connection.raw.setup
-    count = setup.max_keycode - setup.min_keycode + 1
-    reply = connection.core.GetKeyboardMapping(setup.min_keycode, count).reply()
-    per, keysyms = reply.keysyms_per_keycode, list(reply.keysyms)
-    for index in range(count):
-        if keysym in keysyms[index * per : (index + 1) * per]:
-            return int(setup.min_keycode) + index
-    raise ToolFailure("No key of this keyboard has that name.")
-
-
 def _release(connection: XConnection) -> None:
     import xcffib.xtest
 
+    from toolcrib.bundled.desktop.backends.x11.key_remapping import pressed_keys
+
     xtest = connection.extension(xcffib.xtest)
-    pressed = bytes(connection.core.QueryKeymap().reply().keys)
-    for code in range(8, 256):
-        if pressed[code // 8] & (1 << code % 8):
-            xtest.FakeInput(KEY_RELEASE, code, 0, connection.root, 0, 0, 0)
+    for code in pressed_keys(connection):
+        xtest.FakeInput(KEY_RELEASE, code, 0, connection.root, 0, 0, 0)
     mask = connection.core.QueryPointer(connection.root).reply().mask
     for button, bit in BUTTONS.items():
         if mask & bit:

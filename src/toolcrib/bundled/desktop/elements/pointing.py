@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, ElementRef, Window
+from toolcrib.bundled.desktop.backend import Backend, ClickRefused, Element, Window
 from toolcrib.bundled.desktop.elements.search import read_tree
 from toolcrib.bundled.desktop.elements.snapshots import describe
 from toolcrib.bundled.desktop.elements.web_pages import pages_of
@@ -136,29 +136,18 @@ async def show_in_menus(backend: Backend, application: int, element: Element) ->
     if element.role not in MENU_ROLES:
         return None
     tree = await read_tree(backend, application)
-    parents = {candidate.ref: candidate for candidate in tree.elements}
-    chain = _menus_around(parents, element.ref)
+    found = tree.by_ref.get(element.ref)
+    chain = [outer for outer in tree.around(found) if outer.role in MENU_ROLES] if found is not None else []
     if not chain:
         return None
     try:
-        for menu in chain:
+        for menu in reversed(chain):
             shown = await _wait_until_shown(backend, menu)
             await point_at(backend, application, shown, "single")
         return await _wait_until_shown(backend, element)
     except ToolFailure:
         await backend.input.press("escape", None)
         return None
-
-
-def _menus_around(elements: dict[ElementRef, Element], ref: ElementRef) -> list[Element]:
-    """From the menu bar inwards."""
-    found: list[Element] = []
-    parent = elements[ref].parent if ref in elements else None
-    while parent is not None and parent in elements and len(found) < 10:
-        if elements[parent].role in MENU_ROLES:
-            found.append(elements[parent])
-        parent = elements[parent].parent
-    return found[::-1]
 
 
 async def _wait_until_shown(backend: Backend, element: Element) -> Element:

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.bundled.desktop.backend import (
@@ -119,7 +119,14 @@ async def with_places(backend: Backend, elements: Sequence[Element]) -> list[Ele
 async def with_texts(backend: Backend, elements: Sequence[Element]) -> list[Element]:
     """The elements with what a user can read in them."""
     containers = {element.parent for element in elements}
-    fields = [element for element in elements if _has_contents(element, containers)][:MAX_TEXTS]
+    return await filled(backend, elements, lambda element: _has_contents(element, containers))
+
+
+async def filled(
+    backend: Backend, elements: Sequence[Element], has_text: Callable[[Element], bool]
+) -> list[Element]:
+    """The elements with the contents of the first of those that have some."""
+    fields = [element for element in elements if has_text(element)][:MAX_TEXTS]
     texts = await backend.accessibility.texts(fields)
     return [
         dataclasses.replace(element, text=texts[element.ref]) if element.ref in texts else element

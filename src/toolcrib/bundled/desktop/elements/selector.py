@@ -13,7 +13,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 from toolcrib.bundled.desktop.backend import Element
-from toolcrib.bundled.desktop.geometry import Point, Rect
+from toolcrib.bundled.desktop.geometry import Point
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 
@@ -156,7 +156,7 @@ def _position(value: Any) -> Test:
         raise ToolFailure("A position has x and y in screen coordinates, and may have a tolerance.") from None
 
     def test(element: Element) -> bool:
-        return element.rect is not None and _grown(element.rect, tolerance).contains(point)
+        return element.rect is not None and element.rect.grown(tolerance).contains(point)
 
     return test
 
@@ -215,10 +215,6 @@ def _text(key: str, value: Any) -> str:
 
 def _folded(text: str) -> str:
     return " ".join(text.replace("…", "...").casefold().split())
-
-
-def _grown(rect: Rect, by: int) -> Rect:
-    return Rect(rect.x - by, rect.y - by, rect.width + 2 * by, rect.height + 2 * by)
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

@@ -20,13 +20,7 @@ MAX_BROWSERS = 100
 
 def page_around(tree: ElementTree, element: Element) -> Element | None:
     """The page that an element is in; its state `busy` says that it is loading."""
-    if not any(candidate.role in DOCUMENTS for candidate in tree.elements):
-        return None
-    elements = {candidate.ref: candidate for candidate in tree.elements}
-    parent = elements.get(element.parent) if element.parent is not None else None
-    while parent is not None and parent.role not in DOCUMENTS:
-        parent = elements.get(parent.parent) if parent.parent is not None else None
-    return parent
+    return next((outer for outer in tree.around(element) if outer.role in DOCUMENTS), None)
 
 
 class LoadedPages:

@@ -97,7 +97,7 @@ class ServedDesktop(Desktop):
 
     async def close(self) -> None:
         await self.operations.close()
-        self.stopping.close()
+        self.stopping.key.close()
         self.session.close_parts()
 
 

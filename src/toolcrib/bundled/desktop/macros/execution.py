@@ -183,8 +183,6 @@ class ExecutionResult:
     execution_duration: float
     error: str = ""
     log: tuple[ExecutionLogEntry, ...] = ()
-    dropped: int = 0
-    """Entries that the log no longer has."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +226,7 @@ class MacroRunner:
             run = _Run(self._store, options, _Log(macro, on_step))
             result = await run.whole(macro, scope)
         await asyncio.to_thread(self._store.count_execution, macro.name)
-        return result if options.record_execution else dataclasses.replace(result, log=(), dropped=0)
+        return result if options.record_execution else dataclasses.replace(result, log=())
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -290,8 +288,7 @@ class _Log:
         self.end(0, STOPPED if error else "")
         took = time.monotonic() - self._started
         entries = tuple(entry for _, entry in sorted(self._entries, key=lambda pair: pair[0]))
-        dropped = max(0, self._count - len(entries))
-        return ExecutionResult(not failed, self._count, took, failed, entries, dropped)
+        return ExecutionResult(not failed, self._count, took, failed, entries)
 
 
 @dataclass
@@ -319,7 +316,8 @@ class _Run:
             raise ToolFailure(f"Macros call each other more than {MAX_CALLS} levels deep.")
         self.calls.append(macro.name)
         actions, around = list(flatten(macro.actions)), self.log.depth
-        walk = await asyncio.to_thread(_open_walk, macro)
+        # In a thread, because it loads pydantic, which no other tool needs.
+        walk = await asyncio.to_thread(MacroWalk, macro)
         try:
             while (step := walk.next()) is not None:
                 await asyncio.sleep(0)  # a loop without waits can be cancelled too
@@ -365,12 +363,6 @@ class _Run:
         macro = await asyncio.to_thread(self.store.get, name)
         variables = read_parameters(macro, parameters)
         await self.macro(macro, dataclasses.replace(scope, application=application, variables=variables))
-
-
-def _open_walk(macro: Macro) -> MacroWalk:
-    """In a thread, because it loads pydantic, which no other tool needs."""
-
-    return MacroWalk(macro)
 
 
 def describe_action(action: MacroAction) -> str:

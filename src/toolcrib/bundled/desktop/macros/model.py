@@ -18,7 +18,6 @@ from toolcrib.bundled.desktop.records import (
     enum_word,
     read_record,
     whole,
-    write_record,
 )
 from toolcrib.schema.mistakes import first_mistake
 from toolcrib.schema.value_types import Schema
@@ -225,7 +224,3 @@ def flatten(actions: tuple[MacroAction, ...], depth: int = 1) -> Iterator[tuple[
         yield action, depth
         for block in action.blocks:
             yield from flatten(block, depth + 1)
-
-
-def macro_json(macro: Macro) -> dict[str, Any]:
-    return write_record(macro)

@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
-from toolcrib.bundled.desktop.macros.model import Macro, check_macro, macro_json
-from toolcrib.bundled.desktop.records import read_record
+from toolcrib.bundled.desktop.macros.model import Macro, check_macro
+from toolcrib.bundled.desktop.records import read_record, write_record
 from toolcrib.bundled.desktop.resources import MacroMissing, ResourceExists, id_of, new_id
 from toolcrib.config.paths import find_paths, make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
@@ -110,7 +110,7 @@ class MacroStore:
         return self.folder / f"{macro_id}.json"
 
     def _write(self, macro_id: str, macro: Macro) -> None:
-        content = json.dumps(macro_json(macro), ensure_ascii=False, indent=1).encode()
+        content = json.dumps(write_record(macro), ensure_ascii=False, indent=1).encode()
         if len(content) > MAX_BYTES:
             raise ToolFailure(f"The macro is larger than {MAX_BYTES // 1024} KiB.", "Make it shorter.")
         try:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from toolcrib.bundled.desktop.backend import Application, Backend, Element, ElementRef, ElementTree, Window
 from toolcrib.bundled.desktop.changes import ChangeKind, ChangeListener
-from toolcrib.bundled.desktop.elements.search import read_tree, with_places
+from toolcrib.bundled.desktop.elements.search import filled, read_tree, with_places
 from toolcrib.bundled.desktop.elements.selector import attribute, normal_role
 from toolcrib.bundled.desktop.observations.model import (
     AttributeChange,
@@ -143,7 +143,6 @@ def _program(word: str, process: int) -> ObservedChange:
     return ObservedChange("application_event", word, process)
 
 
-MAX_TEXTS = 200
 _KEPT = {
     "element_changes": {"element_added", "element_removed", "element_modified"},
     "attribute_changes": {"element_modified"},
@@ -237,13 +236,8 @@ class _Elements:
         elements = list(tree.elements)
         if self._request.filter.visible_only:
             elements = await with_places(self._backend, elements)
-        fields = [element for element in elements if "editable" in element.states][:MAX_TEXTS]
-        texts = await self._backend.accessibility.texts(fields)
-        filled = (
-            dataclasses.replace(element, text=texts[element.ref]) if element.ref in texts else element
-            for element in elements
-        )
-        return dataclasses.replace(tree, elements=tuple(filled))
+        elements = await filled(self._backend, elements, lambda element: "editable" in element.states)
+        return dataclasses.replace(tree, elements=tuple(elements))
 
 
 async def _is_gone(backend: Backend, application: int | None) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
-from toolcrib.bundled.desktop.backend import Backend, Element, ElementRef, ElementTree
+from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
 from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
@@ -240,24 +240,15 @@ def _where_keys_go(element: Element, application: int, report: Report) -> str:
     if report.active is None:
         return "No window has the focus now."
     title = f"the window {report.active.title[:SHOWN_TITLE]!r}"
-    elements = report.after.elements if report.after is not None else ()
+    tree = report.after or ElementTree(application, ())
     # The last is the innermost; Qt also calls the chosen tab focused.
-    focused = [candidate for candidate in reversed(elements) if "focused" in candidate.states]
+    focused = [candidate for candidate in reversed(tree.elements) if "focused" in candidate.states]
     if report.active.application != application or not focused:
         return f"Keys go to {title}."
-    parents = {candidate.ref: candidate.parent for candidate in elements}
-    if any(_is_inside(candidate.ref, element.ref, parents) for candidate in focused):
+    if any(outer.ref == element.ref for inner in focused for outer in (inner, *tree.around(inner))):
         return ""
     named = next((candidate for candidate in focused if candidate.role != "page tab"), focused[0])
     return f"Keys go to {describe(named)} in {title}."
-
-
-def _is_inside(
-    ref: ElementRef | None, container: ElementRef, parents: Mapping[ElementRef, ElementRef | None]
-) -> bool:
-    while ref is not None and ref != container:
-        ref = parents.get(ref)
-    return ref is not None
 
 
 def _is_highlight(element: Element, report: Report) -> bool:

@@ -15,10 +15,10 @@ from toolcrib.bundled.desktop.macros.execution import (
     MacroRunner,
     OnStep,
 )
-from toolcrib.bundled.desktop.macros.model import Macro, flatten, macro_json, read_macro
+from toolcrib.bundled.desktop.macros.model import Macro, flatten, read_macro
 from toolcrib.bundled.desktop.macros.store import MacroStore
 from toolcrib.bundled.desktop.operations.table import ACTING, KEEPING, Desktop, Reply, operation
-from toolcrib.bundled.desktop.records import as_text
+from toolcrib.bundled.desktop.records import as_text, write_record
 from toolcrib.bundled.desktop.resources import timestamp
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolContext
@@ -158,7 +158,7 @@ def runner_of(session: DesktopSession) -> MacroRunner:
 
 
 def _data(macro: Macro) -> MacroData:
-    plain = macro_json(macro)
+    plain = write_record(macro)
     return MacroData(
         name=macro.name,
         display_name=macro.display_name,
@@ -177,7 +177,7 @@ def _summary(macro: Macro) -> MacroSummary:
         name=macro.name,
         display_name=macro.display_name,
         description=macro.description,
-        parameters=macro_json(macro).get("parameters", []),
+        parameters=write_record(macro).get("parameters", []),
         tags=list(macro.tags),
         actions_count=sum(1 for _ in flatten(macro.actions)),
         execution_count=macro.execution_count,

@@ -11,13 +11,11 @@ from toolcrib.bundled.desktop.automation_sessions import (
     SessionTransaction,
 )
 from toolcrib.bundled.desktop.operations.table import KEEPING, Desktop, Reply, operation
-from toolcrib.bundled.desktop.records import read_enum
 from toolcrib.bundled.desktop.resources import timestamp
 
 HISTORY_SHOWN = 50
 PAGE = 50
 READING = replace(KEEPING, read_only=True)
-LEVELS = {"serializable": "serializable", "read_committed": "read_committed"}
 
 
 class SessionArgument(TypedDict, total=False):
@@ -105,25 +103,23 @@ async def delete_session(desktop: Desktop, name: str, force: bool = False) -> Se
 
 
 @operation("", KEEPING)
-async def begin_transaction(desktop: Desktop, session: str, isolation_level: str = "") -> TransactionBegun:
+async def begin_transaction(desktop: Desktop, session: str) -> TransactionBegun:
     found = _find(desktop, session)
-    level = read_enum("isolation_level", isolation_level, "ISOLATION_LEVEL", LEVELS, "serializable")
-    reading = level == "read_committed"
-    begun = desktop.session.automation.begin(session, "read_committed" if reading else "serializable")
+    begun = desktop.session.automation.begin(session)
     return TransactionBegun(begun.transaction_id, _record(found))
 
 
 @operation("", KEEPING)
 async def commit_transaction(desktop: Desktop, name: str, transaction_id: str) -> TransactionEnded:
     found = _find(desktop, name)
-    return _ended(desktop.session.automation.commit(name, transaction_id), found)
+    return _ended(desktop.session.automation.end(name, transaction_id, "committed"), found)
 
 
 @operation("", KEEPING)
 async def rollback_transaction(desktop: Desktop, name: str, transaction_id: str) -> TransactionEnded:
     """Ends the transaction; what was done on the desktop stays."""
     found = _find(desktop, name)
-    return _ended(desktop.session.automation.roll_back(name, transaction_id), found)
+    return _ended(desktop.session.automation.end(name, transaction_id, "rolled_back"), found)
 
 
 @operation("", READING)

@@ -43,10 +43,14 @@ class TextMatchData:
 
 
 @dataclass(frozen=True)
-class TextMatches:
+class MatchCount:
     found: bool
     count: int
     space: str
+
+
+@dataclass(frozen=True)
+class TextMatches(MatchCount):
     matches: list[TextMatchData]
     searched: list[str]
     complete: bool
@@ -64,10 +68,7 @@ class ImageMatchData:
 
 
 @dataclass(frozen=True)
-class ImageMatches:
-    found: bool
-    count: int
-    space: str
+class ImageMatches(MatchCount):
     matches: list[ImageMatchData]
 
 

@@ -285,7 +285,7 @@ class MacroRecorder:
         self._backend = backend
         self._all_text = all_text
         self._loop = asyncio.get_running_loop()
-        self._view = ScreenView(backend)
+        self.view = ScreenView(backend)
         self._steps = StepList()
         self._queue: asyncio.Queue[_Arrived] = asyncio.Queue(MAX_WAITING)
         self._windows: set[int] = set()
@@ -310,13 +310,13 @@ class MacroRecorder:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await self._queue.join()
-                await self._view.settled()
+                await self.view.settled()
                 return True
         return False
 
     async def work(self) -> None:
         """Process input in its order until cancelled."""
-        first = await self._view.fresh(0.0)
+        first = await self.view.fresh(0.0)
         self._windows = {window.id for window in first.windows}
         while True:
             arrived = await self._queue.get()
@@ -327,9 +327,6 @@ class MacroRecorder:
             finally:
                 self._queue.task_done()
 
-    async def watch(self) -> None:
-        await self._view.watch()
-
     def _arrive(self, given: UserInput, moment: float) -> None:
         self.received += 1
         if self.ended.is_set():
@@ -338,11 +335,11 @@ class MacroRecorder:
         if self._steps.is_full or self._queue.full() or chord.casefold() == STOP_KEYS.casefold():
             self.ended.set()
             return
-        look, is_stale = self._view.before(moment)
+        look, is_stale = self.view.before(moment)
         self._queue.put_nowait(_Arrived(given, moment, look, is_stale))
         moves = given.kind == "key_press" and (given.key in MOVES_FOCUS or given.modifiers)
         if given.kind != "key_press" or moves:
-            self._view.note_action(moment)
+            self.view.note_action(moment)
 
     async def _process(self, arrived: _Arrived) -> None:
         given = arrived.input
@@ -388,7 +385,7 @@ class MacroRecorder:
         is_known = window is None or window.application == pressed.look.application
         if not pressed.is_stale and is_known and pressed.look.elements:
             return [pressed.look]
-        return [await self._view.fresh(pressed.moment), pressed.look]
+        return [await self.view.fresh(pressed.moment), pressed.look]
 
     async def _click_in_window(self, pressed: _Arrived) -> None:
         given = pressed.input
@@ -414,7 +411,7 @@ class MacroRecorder:
         await asyncio.sleep(max(0.0, arrived.moment + REPORT_DELAY - time.monotonic()))
         look, is_certain = arrived.look, self._is_certain(arrived)
         if not is_certain:
-            look = await self._view.fresh(arrived.moment)
+            look = await self.view.fresh(arrived.moment)
         if look.active is None or look.application is None:
             return
         if self._steps.is_separate(given.text if not given.modifiers else ""):
@@ -434,7 +431,7 @@ class MacroRecorder:
         look = arrived.look
         if not look.complete or look.focused is None:
             return False
-        return not self._view.focus_changed(look.began, arrived.moment)
+        return not self.view.focus_changed(look.began, arrived.moment)
 
     def _may_store(self, before: Look, after: Look, *, is_certain: bool) -> bool:
         """Text is stored unless it may be a password."""
@@ -470,7 +467,7 @@ async def record_macro(backend: Backend, *, all_text: bool = False) -> AsyncIter
     if not isinstance(backend, WatchesInput):
         raise NotSupported("Input cannot be recorded on this desktop.", "Use an X11 session.")
     recorder = MacroRecorder(backend, all_text=all_text)
-    tasks = [asyncio.create_task(recorder.watch()), asyncio.create_task(recorder.work())]
+    tasks = [asyncio.create_task(recorder.view.watch()), asyncio.create_task(recorder.work())]
     watch: InputWatch | None = None
     try:
         await recorder.settled()

@@ -40,7 +40,7 @@ class OcrWord:
 
 
 @dataclass(frozen=True)
-class TextLine:
+class WordSequence:
     words: tuple[OcrWord, ...]
 
     @property
@@ -49,27 +49,20 @@ class TextLine:
 
     @property
     def rect(self) -> Rect:
-        return bounds_of(self.words)
+        return Rect.around(word.rect for word in self.words)
 
+
+class TextLine(WordSequence):
     @property
     def confidence(self) -> float:
         return sum(word.confidence for word in self.words) / len(self.words)
 
 
 @dataclass(frozen=True)
-class OcrMatch:
+class OcrMatch(WordSequence):
     """Consecutive words that contain a text."""
 
-    words: tuple[OcrWord, ...]
     confidence: float
-
-    @property
-    def text(self) -> str:
-        return " ".join(word.text for word in self.words)
-
-    @property
-    def rect(self) -> Rect:
-        return bounds_of(self.words)
 
 
 def normalise(text: str) -> str:
@@ -109,13 +102,6 @@ def find_phrases(lines: Sequence[TextLine], wanted: str, mode: MatchMode) -> lis
             return found
         return _find(lines, compact.translate(_SIMILAR), mode, _similar, "", SIMILAR_PENALTY)
     return _find(lines, plain.translate(_SIMILAR), mode, _similar_words, " ", SIMILAR_PENALTY)
-
-
-def bounds_of(words: Sequence[OcrWord]) -> Rect:
-    left, top = min(word.rect.x for word in words), min(word.rect.y for word in words)
-    right = max(word.rect.x + word.rect.width for word in words)
-    bottom = max(word.rect.y + word.rect.height for word in words)
-    return Rect(left, top, right - left, bottom - top)
 
 
 def _compact(text: str) -> str:

@@ -68,7 +68,7 @@ class Owners:
     """Which window of an application an element is in."""
 
     def __init__(self, tree: ElementTree, windows: Sequence[Window], within: Sequence[Window]) -> None:
-        self._elements = {element.ref: element for element in tree.elements}
+        self._tree = tree
         self._own = [window for window in windows if window.application == tree.application]
         self._within = {window.id for window in within}
 
@@ -83,12 +83,8 @@ class Owners:
 
     def _title(self, element: Element) -> str:
         """The name of the frame or dialog around it."""
-        seen = element
-        while (parent := self._elements.get(seen.parent or ("", ""))) is not None:
-            if parent.role == "application":
-                break
-            seen = parent
-        return seen.name
+        around = [outer for outer in self._tree.around(element) if outer.role != "application"]
+        return (around[-1] if around else element).name
 
 
 async def find_in_pictures(

@@ -23,14 +23,8 @@ __all__ = [
 PLATFORM = ""
 """All of them."""
 FALLBACK_FOR = ("darwin",)
-
-
-def suits_session() -> bool:
-    return is_chosen()
-
-
-def user_target() -> RemoteTarget:
-    return RemoteTarget.of_environment()
+suits_session = is_chosen
+user_target = RemoteTarget.of_environment
 
 
 def probe(target: RemoteTarget) -> list[SetupProblem]:
@@ -57,5 +51,4 @@ async def open_backend(target: RemoteTarget) -> Backend:
     await ensure(EXTRA)
     from toolcrib.bundled.desktop.backends.remote.desktop import RemoteBackend
 
-    opened: RemoteBackend = RemoteBackend(target)
-    return opened
+    return RemoteBackend(target)

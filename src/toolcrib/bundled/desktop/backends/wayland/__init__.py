@@ -20,15 +20,9 @@ from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 __all__ = ["PLATFORM", "WaylandTarget", "open_backend", "probe", "suits_session", "user_target"]
 
 PLATFORM = "linux"
+suits_session = is_wayland
+user_target = WaylandTarget.of_user
 INSTEAD = "For full control, log in to an X11 session or use a display of its own: --headless 1280x800."
-
-
-def suits_session() -> bool:
-    return is_wayland()
-
-
-def user_target() -> WaylandTarget:
-    return WaylandTarget.of_user()
 
 
 def probe(target: WaylandTarget | DisplayTarget) -> list[SetupProblem]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from toolcrib.bundled.desktop.backend import (
-    AtPoint,
     Button,
     ClickRefused,
     Clipboard,
@@ -285,6 +284,8 @@ class WaylandAccessibility:
     def __init__(self, atspi: AtspiAccessibility, windows: WaylandWindows) -> None:
         self._atspi = atspi
         self._windows = windows
+        self.at_point, self.texts, self.write = atspi.at_point, atspi.texts, atspi.write
+        self.actions, self.act, self.focus = atspi.actions, atspi.act, atspi.focus
 
     async def tree(self, application: int, timeout: float) -> ElementTree:
         found = await self._atspi.tree(application, timeout)
@@ -303,27 +304,9 @@ class WaylandAccessibility:
             return found
         return dataclasses.replace(found, rect=None)
 
-    async def at_point(self, element: ElementRef, at: Point) -> AtPoint:
-        return await self._atspi.at_point(element, at)
-
     async def text_rect(self, element: Element, start: int, end: int) -> Rect | None:
         placed = await self._placed([element.ref])
         return await self._atspi.text_rect(element, start, end) if placed else None
-
-    async def texts(self, elements: Collection[Element]) -> Mapping[ElementRef, str]:
-        return await self._atspi.texts(elements)
-
-    async def actions(self, element: ElementRef) -> Sequence[str]:
-        return await self._atspi.actions(element)
-
-    async def act(self, element: ElementRef, action: str) -> bool:
-        return await self._atspi.act(element, action)
-
-    async def focus(self, element: ElementRef) -> bool:
-        return await self._atspi.focus(element)
-
-    async def write(self, element: ElementRef, value: str) -> bool:
-        return await self._atspi.write(element, value)
 
     async def _placed(self, elements: Collection[ElementRef]) -> list[ElementRef]:
         """Those of X11 programs."""

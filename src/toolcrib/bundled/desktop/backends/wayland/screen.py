@@ -73,12 +73,10 @@ class WaylandScreen:
 
 
 def bounds(rects: Sequence[Rect]) -> Rect:
-    """The smallest rectangle around these."""
+    """The smallest rectangle around these; raises `ToolFailure` if there is none."""
     if not rects:
         raise ToolFailure("There is no display.", "Use --headless 1280x800.")
-    left, top = min(rect.x for rect in rects), min(rect.y for rect in rects)
-    right, bottom = max(rect.x + rect.width for rect in rects), max(rect.y + rect.height for rect in rects)
-    return Rect(left, top, right - left, bottom - top)
+    return Rect.around(rects)
 
 
 def _fitted(pixels: numpy.ndarray, rect: Rect) -> numpy.ndarray:

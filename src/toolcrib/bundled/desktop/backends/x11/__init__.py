@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from toolcrib.bundled.desktop.backend import Backend, SetupProblem
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 
-if TYPE_CHECKING:
-    from toolcrib.bundled.desktop.backends.x11.desktop import X11Desktop
-
 __all__ = ["PLATFORM", "DisplayTarget", "open_backend", "probe", "user_target"]
 
 PLATFORM = "linux"
-
-
-def user_target() -> DisplayTarget:
-    return DisplayTarget.of_user()
+user_target = DisplayTarget.of_user
 
 
 def probe(target: DisplayTarget) -> list[SetupProblem]:
@@ -40,8 +33,7 @@ async def open_backend(target: DisplayTarget) -> Backend:
     """Connect to a display; raises `ToolFailure`."""
     from toolcrib.bundled.desktop.backends.x11.desktop import X11Desktop
 
-    opened: X11Desktop = await X11Desktop.open(target)
-    return opened
+    return await X11Desktop.open(target)
 
 
 def _no_display() -> SetupProblem:

@@ -51,6 +51,7 @@ def text_scale(connection: XConnection) -> float:
 
 
 def pointer_position(connection: XConnection) -> Point:
+    """Where the pointer is."""
     reply = connection.core.QueryPointer(connection.root).reply()
     return Point(reply.root_x, reply.root_y)
 

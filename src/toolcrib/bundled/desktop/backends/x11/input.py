@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from toolcrib.bundled.desktop.backend import Button, Window
 from toolcrib.bundled.desktop.backends.x11 import pointer
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
+from toolcrib.bundled.desktop.backends.x11.displays import pointer_position
 from toolcrib.bundled.desktop.backends.x11.key_remapping import put_back_of_ended
 from toolcrib.bundled.desktop.backends.x11.keyboard import X11Keyboard
 from toolcrib.bundled.desktop.geometry import Point
@@ -46,7 +47,7 @@ class HeldInput:
 
     def _press(self, connection: XConnection, button: Button, at: Point | None) -> None:
         """Returns when the program has processed it: what follows belongs to this press."""
-        self._pressed = pointer.WaitingProgram(connection, at or pointer.place(connection))
+        self._pressed = pointer.WaitingProgram(connection, at or pointer_position(connection))
         pointer.button_down(connection, button)
         self._buttons[button] = time.monotonic()
         self._pressed.wait()

@@ -43,6 +43,11 @@ def rows_of(connection: XConnection, mapping: bytes, width: int) -> Rows:
     return {lowest + at // width: keysyms[at : at + width] for at in range(0, len(keysyms), width)}
 
 
+def read_rows(connection: XConnection) -> Rows:
+    """The keysyms of each key code."""
+    return rows_of(connection, *read_mapping(connection))
+
+
 def is_exact(row: list[int]) -> bool:
     """Whether the row can be written and is then as before."""
     pair = row[:LEVELS]

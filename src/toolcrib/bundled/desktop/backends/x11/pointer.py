@@ -73,12 +73,6 @@ def move(connection: XConnection, to: Point) -> None:
     connection.sync()
 
 
-def place(connection: XConnection) -> Point:
-    """Where the pointer is."""
-    reply = connection.core.QueryPointer(connection.root).reply()
-    return Point(reply.root_x, reply.root_y)
-
-
 def button_down(connection: XConnection, button: Button) -> None:
     _input(connection, PRESS, BUTTONS[button])
 

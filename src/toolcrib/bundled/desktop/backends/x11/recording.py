@@ -17,6 +17,7 @@ import xcffib.record
 from xcffib.record import CS, ExtRange, Range, Range8, Range16
 
 from toolcrib.bundled.desktop.backends.x11.connection import XConnection, XThread
+from toolcrib.bundled.desktop.backends.x11.key_remapping import read_rows
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of, modifiers_of, name_of, text_of
 from toolcrib.bundled.desktop.backends.x11.target import DisplayTarget
 from toolcrib.bundled.desktop.geometry import Point
@@ -75,13 +76,7 @@ class X11InputWatch:
         connection.raw.flush()
 
     def _read_keys(self, connection: XConnection) -> None:
-        lowest, highest = connection.raw.setup.min_keycode, connection.raw.setup.max_keycode
-        reply = connection.core.GetKeyboardMapping(lowest, highest - lowest + 1).reply()
-        width, keysyms = reply.keysyms_per_keycode, list(reply.keysyms)
-        self._rows = {
-            lowest + index: keysyms[index * width : (index + 1) * width]
-            for index in range(highest - lowest + 1)
-        }
+        self._rows = read_rows(connection)
 
     def _listen(self, events: XConnection) -> None:
         try:

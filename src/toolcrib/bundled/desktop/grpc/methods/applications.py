@@ -42,5 +42,4 @@ class ApplicationMethods:
             return to_message(v1.Application, application_record(found))
 
 
-def offer_methods(desktop: ServedDesktop) -> ApplicationMethods:
-    return ApplicationMethods(desktop)
+offer_methods = ApplicationMethods

@@ -38,8 +38,7 @@ class ClipboardMethods:
         return v1.ClipboardHistory(entries=[_entry(entry) for entry in self._history.entries])
 
 
-def offer_methods(desktop: ServedDesktop) -> ClipboardMethods:
-    return ClipboardMethods(desktop)
+offer_methods = ClipboardMethods
 
 
 def content_message(found: ClipboardContent) -> Any:

@@ -115,14 +115,8 @@ class ElementMethods:
             found = await find_all(backend, self._snapshots, request.parent, selector)
             return next((match for match in found if match.element.visible), None)
 
-        async def work(progress: Progress) -> Any:
-            def attempted(attempts: int) -> None:
-                progress(v1.WaitElementMetadata(selector=request.selector, attempts=attempts))
-
-            return v1.WaitElementResponse(element=(await self._wait(request, look, attempted)).message())
-
         metadata = v1.WaitElementMetadata(selector=request.selector)
-        return self._desktop.operations.start("waitElement", metadata, work)
+        return self._start("waitElement", request, look, metadata, v1.WaitElementResponse)
 
     async def wait_element_state(self, request: Any) -> Any:
         wanted = read_condition(request.condition)
@@ -142,14 +136,19 @@ class ElementMethods:
                 return None
             return FoundElement(snapshot.tree.application, snapshot, element) if wanted(element) else None
 
+        metadata = v1.WaitElementStateMetadata(condition=request.condition)
+        return self._start("waitElementState", request, look, metadata, v1.WaitElementStateResponse)
+
+    def _start(self, kind: str, request: Any, look: Look, metadata: Any, response: Any) -> Any:
         async def work(progress: Progress) -> Any:
             def attempted(attempts: int) -> None:
-                progress(v1.WaitElementStateMetadata(condition=request.condition, attempts=attempts))
+                made = type(metadata)(attempts=attempts)
+                made.MergeFrom(metadata)
+                progress(made)
 
-            return v1.WaitElementStateResponse(element=(await self._wait(request, look, attempted)).message())
+            return response(element=(await self._wait(request, look, attempted)).message())
 
-        metadata = v1.WaitElementStateMetadata(condition=request.condition)
-        return self._desktop.operations.start("waitElementState", metadata, work)
+        return self._desktop.operations.start(kind, metadata, work)
 
     async def _wait(self, request: Any, look: Look, attempted: Callable[[int], None]) -> FoundElement:
         """Look after each change, and at least every poll interval; raises `TimeoutError`."""
@@ -168,8 +167,7 @@ class ElementMethods:
                     await asyncio.sleep(SHORTEST_POLL)
 
 
-def offer_methods(desktop: ServedDesktop) -> ElementMethods:
-    return ElementMethods(desktop)
+offer_methods = ElementMethods
 
 
 def _overlaps(element: Element, region: Rect) -> bool:

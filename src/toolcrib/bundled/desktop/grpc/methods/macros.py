@@ -15,8 +15,9 @@ from toolcrib.bundled.desktop.macros.execution import (
     ExecutionOptions,
     ExecutionStep,
 )
-from toolcrib.bundled.desktop.macros.model import Macro, macro_json, read_macro
+from toolcrib.bundled.desktop.macros.model import Macro, read_macro
 from toolcrib.bundled.desktop.operations.macros import runner_of, store_of
+from toolcrib.bundled.desktop.records import write_record
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
 
@@ -46,7 +47,7 @@ class MacroMethods:
         old = await self._find(request.macro.name)
         fields = list(request.update_mask.paths)
         # Only the fields that change have to be given.
-        given = {**macro_json(old), **{name: to_plain(request.macro).get(name) for name in fields}}
+        given = {**write_record(old), **{name: to_plain(request.macro).get(name) for name in fields}}
         changed = _read_plain(given) if fields and "*" not in fields else _read(request.macro)
         return macro_message(await in_thread(self._store.update, old.name, changed, fields))
 
@@ -85,8 +86,7 @@ class MacroMethods:
         return await in_thread(self._store.get, name)
 
 
-def offer_methods(desktop: ServedDesktop) -> MacroMethods:
-    return MacroMethods(desktop)
+offer_methods = MacroMethods
 
 
 def macro_message(macro: Macro) -> Any:

@@ -48,8 +48,7 @@ class ObservationMethods:
             yield v1.StreamObservationsResponse(event=event_message(event))
 
 
-def offer_methods(desktop: ServedDesktop) -> ObservationMethods:
-    return ObservationMethods(desktop)
+offer_methods = ObservationMethods
 
 
 def event_message(event: ObservationEvent) -> Any:
