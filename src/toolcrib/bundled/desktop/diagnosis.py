@@ -114,7 +114,7 @@ async def _of_accessibility(bus_address: str) -> Sequence[SetupProblem]:
     try:
         async with asyncio.timeout(TIMEOUT):
             enabled = await _is_enabled(bus_address)
-    except Exception as error:  # noqa: BLE001 - whatever a bus does, it is a finding
+    except (OSError, EOFError, ValueError, TimeoutError, ToolFailure) as error:
         detail = str(error) or type(error).__name__
         return [
             SetupProblem(

@@ -37,6 +37,15 @@ def read_modifiers(modifiers: Sequence[str] | None) -> list[str]:
     return [modifier for modifier in dict.fromkeys(found) if modifier]
 
 
+def split_chord(chord: str) -> list[str]:
+    """The keys of `ctrl+shift+s`; a last `+` is the plus key itself. Empty if a key is missing."""
+    parts = chord.strip().split("+")
+    if len(parts) > 1 and not parts[-1]:
+        parts = [*(part for part in parts if part), "plus"]
+    names = [part.strip() for part in parts]
+    return names if all(names) else []
+
+
 def chord_of(key: str, modifiers: Sequence[str] | None) -> str:
     """The key, which may be a combination itself, with its modifiers in front."""
     return "+".join([*read_modifiers(modifiers), key.strip()])

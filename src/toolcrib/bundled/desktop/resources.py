@@ -94,8 +94,6 @@ def id_of(name: str, collection: str) -> str:
     return found
 
 
-def timestamp(moment: float | None) -> str | None:
+def timestamp(moment: float) -> str:
     """Seconds since 1970 in the format of RFC 3339."""
-    if moment is None:
-        return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

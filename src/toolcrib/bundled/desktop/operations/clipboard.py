@@ -28,7 +28,7 @@ from toolcrib.bundled.desktop.operations.table import (
     more_line,
     operation,
 )
-from toolcrib.bundled.desktop.resources import application_name
+from toolcrib.bundled.desktop.resources import application_name, timestamp
 from toolcrib.bundled.desktop.session import DesktopSession
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.results import Image
@@ -227,7 +227,7 @@ def _entry_record(number: int, entry: HistoryEntry, length: int) -> HistoryEntry
     files = paths_of(content.data) if content is not None and kind == "files" else []
     return HistoryEntryRecord(
         entry=number,
-        copied_time=entry.copied.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        copied_time=timestamp(entry.copied.timestamp()),
         content=HistoryContent(kind, text, files),
         source_application="" if entry.application is None else application_name(entry.application),
         size=entry.size,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import datetime
 import re
 import secrets
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from toolcrib.bundled.desktop.operations.table import (
     with_changes,
 )
 from toolcrib.bundled.desktop.records import read_enum
-from toolcrib.bundled.desktop.resources import ResourceMissing, application_name, split_name
+from toolcrib.bundled.desktop.resources import ResourceMissing, application_name, split_name, timestamp
 from toolcrib.bundled.desktop.session import DesktopSession, approved_window
 from toolcrib.bundled.desktop.window_lookup import choose_window, window_at
 
@@ -164,7 +164,7 @@ async def create_input(
     else:
         record.state = "completed"
     finally:
-        record.complete_time = _now()
+        record.complete_time = timestamp(time.time())
     text = with_changes(f"{record.name}: {kind} done.", report.changes, report.nothing)
     return Reply(InputResult(**vars(record), changes=report.changes), text)
 
@@ -213,7 +213,7 @@ def _enter(desktop: Desktop, process: int | None, action: InputAction, input_id:
         raise refused(
             f"input_id {chosen!r} is taken or not valid.", "Use lower-case letters, digits and hyphens."
         )
-    record = InputRecord(name, _without_text(action), "pending", _now())
+    record = InputRecord(name, _without_text(action), "pending", timestamp(time.time()))
     records.append(record)
     return record
 
@@ -299,7 +299,3 @@ def _without_text(action: InputAction) -> dict[str, Any]:
     if isinstance(typed, Mapping):
         kept["type_text"] = {**typed, "text": f"({len(typed['text'])} characters)"}
     return kept
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

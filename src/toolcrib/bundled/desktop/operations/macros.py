@@ -158,30 +158,27 @@ def runner_of(session: DesktopSession) -> MacroRunner:
 
 
 def _data(macro: Macro) -> MacroData:
-    plain = write_record(macro)
     return MacroData(
-        name=macro.name,
-        display_name=macro.display_name,
-        description=macro.description,
-        actions=plain["actions"],
-        parameters=plain.get("parameters", []),
-        tags=list(macro.tags),
+        **_shared(macro),
+        actions=write_record(macro)["actions"],
         create_time=timestamp(macro.create_time),
         update_time=timestamp(macro.update_time),
-        execution_count=macro.execution_count,
     )
 
 
 def _summary(macro: Macro) -> MacroSummary:
-    return MacroSummary(
-        name=macro.name,
-        display_name=macro.display_name,
-        description=macro.description,
-        parameters=write_record(macro).get("parameters", []),
-        tags=list(macro.tags),
-        actions_count=sum(1 for _ in flatten(macro.actions)),
-        execution_count=macro.execution_count,
-    )
+    return MacroSummary(**_shared(macro), actions_count=sum(1 for _ in flatten(macro.actions)))
+
+
+def _shared(macro: Macro) -> dict[str, Any]:
+    return {
+        "name": macro.name,
+        "display_name": macro.display_name,
+        "description": macro.description,
+        "parameters": write_record(macro).get("parameters", []),
+        "tags": list(macro.tags),
+        "execution_count": macro.execution_count,
+    }
 
 
 def _line(macro: Macro) -> str:

@@ -40,7 +40,7 @@ from toolcrib.bundled.desktop.failures import InvalidFormat, NotSupported
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import INTERFACES, REFERENCE, STATES, rect_of
 from toolcrib.bundled.desktop.grpc.schema import v1
-from toolcrib.bundled.desktop.keys import read_modifiers
+from toolcrib.bundled.desktop.keys import read_modifiers, split_chord
 from toolcrib.bundled.desktop.resources import application_name
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.threads import in_thread
@@ -550,14 +550,11 @@ class RemoteInput:
 
 
 def key_press(chord: str) -> dict[str, Any]:
-    """`ctrl+shift+s` as a key with its modifiers; a last `+` is the plus key itself."""
-    parts = chord.strip().split("+")
-    if len(parts) > 1 and not parts[-1]:
-        parts = [*(part for part in parts if part), "plus"]
-    *modifiers, key = (part.strip() for part in parts)
-    if not key:
+    """`ctrl+shift+s` as a key with its modifiers."""
+    names = split_chord(chord)
+    if not names:
         raise InvalidFormat(f"{chord!r} is not a combination of keys.", "Such as enter or ctrl+shift+s.")
-    return {"key": key, "modifiers": _modifiers(modifiers)}
+    return {"key": names[-1], "modifiers": _modifiers(names[:-1])}
 
 
 def _held(keys: Sequence[str], button: Button | None, at: Point | None) -> dict[str, Any]:

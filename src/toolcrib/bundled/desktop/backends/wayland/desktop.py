@@ -23,12 +23,11 @@ from toolcrib.bundled.desktop.backend import (
     Screenshot,
     Window,
 )
-from toolcrib.bundled.desktop.backends.wayland.native import NativeWindows
 from toolcrib.bundled.desktop.backends.wayland.portal import Portals
 from toolcrib.bundled.desktop.backends.wayland.remote_desktop import HORIZONTAL, VERTICAL, RemoteDesktop
 from toolcrib.bundled.desktop.backends.wayland.screen import WaylandScreen
 from toolcrib.bundled.desktop.backends.wayland.target import WaylandTarget
-from toolcrib.bundled.desktop.backends.wayland.windows import WaylandWindows
+from toolcrib.bundled.desktop.backends.wayland.windows import NativeWindows, WaylandWindows
 from toolcrib.bundled.desktop.backends.x11.applications import X11Applications
 from toolcrib.bundled.desktop.backends.x11.atspi.accessibility import AtspiAccessibility
 from toolcrib.bundled.desktop.backends.x11.capture import X11Capture

@@ -119,7 +119,7 @@ class Portal:
 
     def close(self) -> None:
         """Sessions end with the connection."""
-        with contextlib.suppress(Exception):  # the loop may be closed
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._bus.disconnect()
 
     async def _find(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from toolcrib.bundled.desktop.keys import split_chord
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.suggestions import did_you_mean
 
@@ -166,12 +167,9 @@ def keysym_of_key(name: str) -> int:
 
 
 def keysyms_of_chord(chord: str) -> list[int]:
-    """`ctrl+shift+s` as keysyms; a last `+` is the plus key itself."""
-    parts = chord.strip().split("+")
-    if len(parts) > 1 and not parts[-1]:
-        parts = [*(part for part in parts if part), "plus"]
-    names = [part.strip() for part in parts]
-    if not all(names) or len(names) > 6:
+    """Raises `ToolFailure` if it is not a combination of keys."""
+    names = split_chord(chord)
+    if not 0 < len(names) <= 6:
         raise ToolFailure(
             f"{chord!r} is not a key or a combination of keys.", "Such as enter or ctrl+shift+s."
         )

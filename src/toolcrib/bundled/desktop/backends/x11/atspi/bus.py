@@ -133,7 +133,7 @@ class AccessibilityBus:
         return {process: root for process, root in zip(processes, roots, strict=True) if process}
 
     def close(self) -> None:
-        with contextlib.suppress(Exception):  # the loop may be closed
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._bus.disconnect()
 
     async def _process(self, name: str) -> int:
