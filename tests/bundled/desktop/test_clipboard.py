@@ -10,7 +10,7 @@ import pytest
 from tests.bundled.desktop.conftest import Programs, eventually
 from toolcrib.bundled.desktop.backend import Backend
 from toolcrib.bundled.desktop.backends.x11 import open_backend
-from toolcrib.bundled.desktop.backends.x11.clipboard import LARGEST, TEXT
+from toolcrib.bundled.desktop.clipboard_content import LARGEST, TEXT
 from toolcrib.serverkit.context import ToolFailure
 
 LARGE = ("Žluťoučký 🚀 " * 120_000).encode()

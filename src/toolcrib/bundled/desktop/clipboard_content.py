@@ -28,6 +28,10 @@ SECRET_HINT = "x-kde-passwordManagerHint"  # noqa: S105
 """A format that password managers add to contents which nobody should keep."""
 TYPES = ("text", "rtf", "html", "image", "files", "url")
 MAX_PATHS = 1000
+LARGEST = 64 << 20
+"""Bytes of a content that is read or written."""
+PREFERRED = (PNG, URIS, HTML)
+"""The formats that are read first if there is no text."""
 
 MAX_ENTRIES = 50
 LARGEST_ENTRY = 8 << 20
@@ -59,6 +63,11 @@ def to_formats(content: ContentArgument) -> dict[str, bytes]:
     if len(given) != 1 or kind not in ("", given[0]):
         raise MissingField("content needs exactly one field, the one that its type names.")
     return _WRITERS[given[0]](content)
+
+
+def check_size(contents: Mapping[str, bytes]) -> None:
+    if sum(map(len, contents.values())) > LARGEST:
+        raise ToolFailure(f"The clipboard takes at most {LARGEST >> 20} MiB.")
 
 
 def is_secret(content: ClipboardContent) -> bool:

@@ -36,6 +36,7 @@ from toolcrib.bundled.desktop.backends.remote.connection import (
 )
 from toolcrib.bundled.desktop.backends.remote.target import RemoteTarget
 from toolcrib.bundled.desktop.changes import Changes
+from toolcrib.bundled.desktop.clipboard_content import HTML, PNG, RTF, TEXT, URIS
 from toolcrib.bundled.desktop.failures import InvalidFormat, NotSupported
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.grpc.messages import INTERFACES, REFERENCE, STATES, rect_of
@@ -364,15 +365,7 @@ def window_from(message: Any) -> Window:
     )
 
 
-TEXT = "text/plain;charset=utf-8"
-_MEDIA = {
-    "text": TEXT,
-    "url": TEXT,
-    "html": "text/html",
-    "rtf": "text/rtf",
-    "image": "image/png",
-    "files": "text/uri-list",
-}
+_MEDIA = {"text": TEXT, "url": TEXT, "html": HTML, "rtf": RTF, "image": PNG, "files": URIS}
 
 
 class RemoteCapture:

@@ -36,6 +36,7 @@ from toolcrib.bundled.desktop.backends.x11.input import X11Input
 from toolcrib.bundled.desktop.backends.x11.keysyms import keysym_of_character, keysyms_of_chord
 from toolcrib.bundled.desktop.backends.x11.windows import X11Windows
 from toolcrib.bundled.desktop.changes import Changes
+from toolcrib.bundled.desktop.clipboard_content import LARGEST, PREFERRED, TEXT, check_size
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.separate_presses import SeparatePresses
 from toolcrib.serverkit.context import ToolFailure
@@ -340,10 +341,7 @@ class WaylandCapture:
         return await self._x11.window(window)
 
 
-TEXT = "text/plain;charset=utf-8"
 PATIENCE = 5.0
-LARGEST = 64 << 20
-PREFERRED = ("image/png", "text/uri-list", "text/html")
 
 
 class WlClipboard:
@@ -365,8 +363,7 @@ class WlClipboard:
 
     async def write(self, contents: Mapping[str, bytes]) -> None:
         """One format, because wl-copy offers one: the text if there is one."""
-        if sum(map(len, contents.values())) > LARGEST:
-            raise ToolFailure(f"The clipboard takes at most {LARGEST >> 20} MiB.")
+        check_size(contents)
         if not contents:
             await self._checked(["wl-copy", "--clear"], b"")
             return

@@ -26,14 +26,12 @@ from xcffib.xproto import (
 
 from toolcrib.bundled.desktop.backend import ClipboardContent
 from toolcrib.bundled.desktop.backends.x11.connection import Event, XConnection, XThread, numbers
-from toolcrib.bundled.desktop.clipboard_content import SECRET_HINT
+from toolcrib.bundled.desktop.clipboard_content import LARGEST, PREFERRED, SECRET_HINT, TEXT, check_size
 from toolcrib.serverkit.context import ToolFailure
 
 SELECTION = "CLIPBOARD"
-TEXT = "text/plain;charset=utf-8"
 PATIENCE = 3.0
 """Seconds for the owner to answer, or to send the next part."""
-LARGEST = 64 << 20
 PART = 256 << 10
 """Larger contents are sent in parts of this size; all servers accept requests of it."""
 TRANSFER_PATIENCE = 30.0
@@ -66,8 +64,7 @@ class X11Clipboard:
         return await self._thread.run(self._selection.read, media_type, timeout=TRANSFER_PATIENCE)
 
     async def write(self, contents: Mapping[str, bytes]) -> None:
-        if sum(map(len, contents.values())) > LARGEST:
-            raise ToolFailure(f"The clipboard takes at most {LARGEST >> 20} MiB.")
+        check_size(contents)
         await self._thread.run(self._selection.own, dict(contents))
 
 
@@ -249,8 +246,8 @@ def _choose(offered: list[str], media_type: str | None) -> str | None:
         return text
     if not offered:
         return "UTF8_STRING"  # an owner that does not answer TARGETS
-    preferred = ("image/png", "text/uri-list", "text/html", *(name for name in offered if "/" in name))
-    return next((name for name in preferred if name in offered), None)
+    named = [name for name in offered if "/" in name]
+    return next((name for name in (*PREFERRED, *named) if name in offered), None)
 
 
 def _formats(offered: list[str]) -> tuple[str, ...]:
