@@ -23,11 +23,12 @@ from toolcrib.bundled.desktop.backends import backend_module, wayland, x11
 from toolcrib.bundled.desktop.backends.wayland import WaylandTarget, probe
 from toolcrib.bundled.desktop.backends.wayland import portal as portal_requests
 from toolcrib.bundled.desktop.backends.wayland import screen as screen_requests
-from toolcrib.bundled.desktop.backends.wayland.desktop import TEXT, WlClipboard
+from toolcrib.bundled.desktop.backends.wayland.desktop import WlClipboard
+from toolcrib.bundled.desktop.backends.wayland.input import Stream, locate
 from toolcrib.bundled.desktop.backends.wayland.portal import PortalRefused
-from toolcrib.bundled.desktop.backends.wayland.remote_desktop import Stream, locate
 from toolcrib.bundled.desktop.backends.wayland.target import is_wayland
 from toolcrib.bundled.desktop.backends.wayland.windows import FIRST_ID
+from toolcrib.bundled.desktop.clipboard_content import TEXT
 from toolcrib.bundled.desktop.geometry import Point, Rect
 from toolcrib.bundled.desktop.headless import HeadlessDisplay
 from toolcrib.serverkit.context import ToolFailure
