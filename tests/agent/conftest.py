@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 
 
 class Person:
@@ -15,9 +15,9 @@ class Person:
 
     def __init__(self, reply: Mapping[str, Any]) -> None:
         self.reply = reply
-        self.asked: list[UserQuestion] = []
+        self.asked: list[AgentQuestion] = []
 
-    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+    async def answer(self, question: AgentQuestion) -> Mapping[str, Any]:
         self.asked.append(question)
         return self.reply
 

@@ -13,16 +13,16 @@ from tests.conftest import Crib
 from toolcrib.agent.chat import (
     ByHand,
     Chat,
-    ChatInfo,
+    ChatMetadata,
     Continued,
     Entry,
-    Kept,
-    Offer,
+    FullResult,
+    HistorySummary,
+    OfferedTools,
     Partial,
     Remark,
     Said,
     Shortened,
-    Summary,
     Took,
     answered,
     shown,
@@ -30,7 +30,7 @@ from toolcrib.agent.chat import (
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.agent.events import Speaking
 from toolcrib.agent.export import as_markdown, chat_json
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.approvals.rule import Rule
 from toolcrib.errors import ModelUnreachable, NotFound
@@ -53,12 +53,12 @@ from toolcrib.testing.model import ScriptedModel, calls
 USE = ToolUse(id="c1", name="add", arguments={"a": 1}, vendor={"signature": "s"})
 ENTRIES: list[Entry] = [
     Said(FromUser(parts=(Text("hi"), Image("AAAA", "image/png")))),
-    Offer(tools=(("add", "always on"),), note="a note"),
+    OfferedTools(tools=(("add", "always on"),), note="a note"),
     Said(FromModel(parts=(Text("let me see"), Opaque(vendor="anthropic", data={"x": 1}), USE))),
     Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("2"),), outcome="denied", ms=1.5),))),
-    Kept(name="r1", text="long"),
+    FullResult(name="r1", text="long"),
     Shortened(covers=2),
-    Summary(covers=3, text="so far"),
+    HistorySummary(covers=3, text="so far"),
     Remark(kind="stopped", text="by the person"),
     ByHand(call=USE, answer=ToolAnswer(id="c1", name="add", parts=(Text("2"),))),
     Took(model="m", ending="answered", rounds=2, usage=Usage(input=3, output=1, requests=2), cost=0.5),
@@ -161,7 +161,7 @@ async def test_a_chat_goes_on_after_the_host_was_closed(crib: Crib) -> None:
 
 def test_the_latest_tools_come_first_and_once() -> None:
     said = [Said(FromModel(parts=(ToolUse(id=name, name=name),))) for name in ("a", "b", "a")]
-    info = ChatInfo.__new__(ChatInfo)
+    info = ChatMetadata.__new__(ChatMetadata)
 
     assert Chat(info, list(said)).used() == ["a", "b"]
 
@@ -170,7 +170,7 @@ async def read_then_write(crib: Crib, chat: str | None, model: ScriptedModel, as
     """Go on with a chat in a host of its own; returns the chat."""
 
     class Watcher:
-        async def answer(self, question: UserQuestion) -> dict[str, str]:
+        async def answer(self, question: AgentQuestion) -> dict[str, str]:
             asked.append(question.detail["reasons"][0])
             return {"action": "accept"}
 

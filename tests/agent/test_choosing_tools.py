@@ -9,7 +9,7 @@ import pytest
 from tests.agent.test_loop import offered, told
 from tests.conftest import Crib
 from toolcrib import Host
-from toolcrib.agent.chat import Offer
+from toolcrib.agent.chat import OfferedTools
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
 
@@ -41,7 +41,7 @@ async def test_a_pinned_tool_is_offered_whatever_is_asked(host: Host) -> None:
 
     await host.agent(model).ask("zzz", chat=chat)
 
-    [offer] = [entry for entry in chat.entries if isinstance(entry, Offer)]
+    [offer] = [entry for entry in chat.entries if isinstance(entry, OfferedTools)]
     assert {"paint", "count_59"} <= set(offered(model.requests[0]))
     assert dict(offer.tools)["paint"] == "pinned"
     assert [name for name, _ in offer.tools].count("paint") == 1

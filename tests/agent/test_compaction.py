@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib
-from toolcrib.agent.chat import Summary, Took
+from toolcrib.agent.chat import HistorySummary, Took
 from toolcrib.agent.compaction import tokens
 from toolcrib.agent.events import Compacted
 from toolcrib.approvals.gate import AllowAll
@@ -72,7 +72,7 @@ async def test_old_questions_become_a_note_of_the_models(crib: Crib) -> None:
         for number in range(8):
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
-    assert any(isinstance(entry, Summary) for entry in chat.entries)
+    assert any(isinstance(entry, HistorySummary) for entry in chat.entries)
     last = [request for request in model.requests if not is_for_a_note(request)][-1]
     assert NOTE in str(last.messages[0])
     assert "question 7" in str(last.messages[-1])
@@ -118,7 +118,7 @@ async def test_without_a_note_the_past_stays(crib: Crib, note: str) -> None:
 
     assert ended.ending == "answered"
     assert any(is_for_a_note(request) for request in model.requests)
-    assert not any(isinstance(entry, Summary) for entry in chat.entries)
+    assert not any(isinstance(entry, HistorySummary) for entry in chat.entries)
     assert "question 0" in str(model.requests[-1].messages)
 
 
@@ -155,7 +155,7 @@ async def test_a_record_that_is_too_long_for_the_note_is_halved(crib: Crib) -> N
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
     assert refused
-    assert any(isinstance(entry, Summary) for entry in chat.entries)
+    assert any(isinstance(entry, HistorySummary) for entry in chat.entries)
 
 
 async def test_a_note_that_is_longer_than_the_past_is_not_taken(crib: Crib) -> None:
@@ -168,7 +168,7 @@ async def test_a_note_that_is_longer_than_the_past_is_not_taken(crib: Crib) -> N
         for number in range(8):
             await host.agent(model).ask(f"question {number}: " + "please " * 300, chat=chat)
 
-    assert all(tokens(entry.text) < 4000 for entry in chat.entries if isinstance(entry, Summary))
+    assert all(tokens(entry.text) < 4000 for entry in chat.entries if isinstance(entry, HistorySummary))
 
 
 async def test_with_nothing_to_replace_no_note_is_asked_for(crib: Crib) -> None:

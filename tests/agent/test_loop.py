@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Crib
 from toolcrib.agent import TurnEnded
-from toolcrib.agent.chat import Offer, Remark
+from toolcrib.agent.chat import OfferedTools, Remark
 from toolcrib.agent.events import CallBegan, Notice, RoundEnded, ToolsOffered, TurnBegan
 from toolcrib.agent.results import LONGEST_KEPT
 from toolcrib.approvals.gate import AllowAll
@@ -99,7 +99,7 @@ async def test_with_few_tools_all_are_offered_and_the_reason_is_kept(crib: Crib)
         chat = await host.chats.store.load(ended.chat)
 
     assert "box__echo" in offered(model.requests[0])
-    kept = next(entry for entry in chat.entries if isinstance(entry, Offer))
+    kept = next(entry for entry in chat.entries if isinstance(entry, OfferedTools))
     assert dict(kept.tools)["box__echo"] == "there are few tools"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.conftest import Crib
 from toolcrib.agent.events import Asking, CallBegan, CallEnded, CallQueued, TurnEnded
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.approvals.rule import Rule
 from toolcrib.testing.model import ScriptedModel, calls
@@ -147,7 +147,7 @@ async def test_a_call_that_waits_for_an_approval_holds_up_no_other(crib: Crib) -
     class Patient:
         """Answers once the other call has run."""
 
-        async def answer(self, question: UserQuestion) -> dict[str, str]:
+        async def answer(self, question: AgentQuestion) -> dict[str, str]:
             await asked.wait()
             return {"action": "accept"}
 

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from toolcrib.cli.operation_command import make_command
-from toolcrib.operations.command import Column, Command, Parameter
+from toolcrib.operations.command import Column, Command, CommandParameter
 
 SEARCH = make_command(
     "search_servers",
@@ -19,8 +19,8 @@ SEARCH = make_command(
         done="{total} servers for {query}.",
         done_without=("total", "No server for {query}."),
         parameters=(
-            Parameter("query", required=True),
-            Parameter("limit", type="int", metavar="N", help="Maximum number."),
+            CommandParameter("query", required=True),
+            CommandParameter("limit", type="int", metavar="N", help="Maximum number."),
         ),
     ),
 )
@@ -29,7 +29,10 @@ OPTIONS = make_command(
     Command(
         section="Servers",
         help="Do anything.",
-        parameters=(Parameter("dry_run", type="bool"), Parameter("scope", choices=("once", "always"))),
+        parameters=(
+            CommandParameter("dry_run", type="bool"),
+            CommandParameter("scope", choices=("once", "always")),
+        ),
     ),
 )
 LISTED = make_command(

@@ -14,7 +14,7 @@ from tests.cli.test_chat import Vendor
 from tests.cli.test_typing_ahead import CHOICES, asked, rules, was_denied
 from tests.llm.wire import openai_chat
 from tests.llm.wire.script import Hold, Say
-from toolcrib.cli.keyboard import ALT_ENTER, ENTER, KeyDecoder, Paste, typed_ahead
+from toolcrib.cli.keyboard import ALT_ENTER, ENTER, KeyDecoder, PastedText, typed_ahead
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 LINES = "first line\rsecond line\rthird line"
@@ -199,5 +199,5 @@ def test_a_paste_without_its_end_is_kept() -> None:
     decoder = KeyDecoder()
     assert decoder.feed(f"{BEGIN}y".encode()) == []
     assert decoder.wait is not None
-    assert decoder.end() == [Paste("y", marked=True)]
+    assert decoder.end() == [PastedText("y", marked=True)]
     assert decoder.feed(b"n") == ["n"]

@@ -11,7 +11,7 @@ import pytest
 from toolcrib import plugins
 from toolcrib.config.paths import find_paths
 from toolcrib.errors import ConfigError
-from toolcrib.operations.health import CHECKS, Check, CheckContext, Verdict
+from toolcrib.operations.health import CHECKS, CheckContext, CheckModule, Verdict
 
 
 @pytest.mark.parametrize("name", plugins.names(CHECKS))
@@ -20,7 +20,7 @@ async def test_a_check_reports_findings_and_does_not_raise(name: str, tmp_path: 
     paths = find_paths(tmp_path)
     error = ConfigError("The config file cannot be read.", hint="Correct it.")
 
-    findings = await cast("Check", module).check(CheckContext(paths=paths, error=error, environ={}))
+    findings = await cast("CheckModule", module).check(CheckContext(paths=paths, error=error, environ={}))
 
     assert inspect.getdoc(module)
     for finding in findings:

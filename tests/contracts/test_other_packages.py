@@ -36,9 +36,9 @@ async def open(spec, inbox, context):
 ''',
     "parrot": '''
 """Provider: repeats the question."""
-from toolcrib.llm.context import Vendor
+from toolcrib.llm.context import ModelVendor
 from toolcrib.llm.providers.demo import Demo
-VENDOR = Vendor(name="parrot", title="Parrot", keys=("PARROT_KEY",))
+VENDOR = ModelVendor(name="parrot", title="Parrot", keys=("PARROT_KEY",))
 def open_model(model, context):
     """There is one."""
     return Demo()
@@ -120,11 +120,11 @@ async def count(host, to: int) -> list[int]:
 ''',
     "nest": '''
 """Account provider: nests."""
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 TITLE, ABOUT, SERVICES = "Nest", "A nest.", ("echo",)
 FIELDS = (AccountField(key="password", label="Password", secret=True),)
 async def prepare(name, given):
-    return Draft(user=name, settings={}, secret=given["password"])
+    return AccountDraft(user=name, settings={}, secret=given["password"])
 async def check(account, secret):
     return AccountCheck(identity=account.user)
 ''',

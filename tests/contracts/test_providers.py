@@ -8,7 +8,7 @@ import pytest
 
 from toolcrib import plugins
 from toolcrib.errors import ModelKeyRefused
-from toolcrib.llm.context import ModelContext, Vendor, key_hint
+from toolcrib.llm.context import ModelContext, ModelVendor, key_hint
 from toolcrib.llm.models import PROVIDERS, find_provider, variables
 
 NAMES = plugins.names(PROVIDERS)
@@ -18,7 +18,7 @@ NAMES = plugins.names(PROVIDERS)
 def test_a_provider_names_its_vendor_and_opens_models(name: str) -> None:
     provider = find_provider(name)
 
-    assert isinstance(provider.VENDOR, Vendor)
+    assert isinstance(provider.VENDOR, ModelVendor)
     assert provider.VENDOR.name == name.replace("_", "-")
     assert provider.VENDOR.title
     assert list(inspect.signature(provider.open_model).parameters)[:2] == ["model", "context"]

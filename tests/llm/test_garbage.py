@@ -46,7 +46,7 @@ VENDORS: dict[ModuleType, Any] = {
     anthropic: anthropic_provider.Messages("claude-test", CONTEXT),
     openai_chat: openai_provider.Completions("gpt-test", CONTEXT, openai_provider.VENDOR),
     openai_responses: responses_provider.Responses("gpt-5-test", CONTEXT),
-    gemini: gemini_provider.Contents("gemini-test", CONTEXT),
+    gemini: gemini_provider.GenerateContent("gemini-test", CONTEXT),
     ollama: ollama_provider.OllamaChat("tiny", CONTEXT),
 }
 SCALARS = (

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from tests.llm.wire import anthropic, gemini, openai_chat
 from tests.llm.wire.script import _Server
 from toolcrib.errors import ModelBusy, NoModel
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.models import find_provider
 from toolcrib.llm.prices import Price, own_cost
 from toolcrib.llm.vendor_errors import translate
@@ -109,14 +109,14 @@ async def test_a_model_that_somebody_else_serves_has_their_limits_and_no_list_pr
 
 
 def test_a_long_wait_is_told_in_seconds() -> None:
-    error = translate(Vendor(name="x", title="X"), "", 429, {"retry-after": "90"}, "slow down")
+    error = translate(ModelVendor(name="x", title="X"), "", 429, {"retry-after": "90"}, "slow down")
 
     assert isinstance(error, ModelBusy)
     assert error.hint == "Try again in 90 s."
 
 
 def test_a_model_that_ollama_lacks_can_be_pulled() -> None:
-    vendor = Vendor(name="ollama", title="Ollama")
+    vendor = ModelVendor(name="ollama", title="Ollama")
     error = translate(vendor, "", 404, {}, '{"error": "model \'qwen3:8b\' not found"}')
 
     assert isinstance(error, NoModel)

@@ -14,9 +14,9 @@ from tests.llm.wire.script import Refuse, Say, Script, serving
 from toolcrib import plugins
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import ModelKeyRefused, ModelUnreachable, NoModel
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.model import CompletionRequest, Finished, Model
-from toolcrib.llm.models import PROVIDERS, Models
+from toolcrib.llm.models import PROVIDERS, ModelRegistry
 from toolcrib.llm.ollama_host import address_of
 from toolcrib.llm.prices import Price, cost
 from toolcrib.llm.trial import try_model
@@ -31,9 +31,9 @@ NOWHERE = "127.0.0.1:9"
 
 def models(
     environ: dict[str, str] | None = None, secrets: dict[str, str] | None = None, **settings: object
-) -> Models:
+) -> ModelRegistry:
     context = ModelContext(environ=environ or {}, secret=(secrets or {}).get)
-    return Models(context, AgentSettings.read(settings))
+    return ModelRegistry(context, AgentSettings.read(settings))
 
 
 async def answer(model: Model) -> str:
@@ -49,7 +49,7 @@ def test_every_provider_keeps_the_contract(module: str) -> None:
     provider = plugins.find(PROVIDERS, module)
     model = provider.open_model("m", ModelContext(environ={}))
 
-    assert isinstance(provider.VENDOR, Vendor)
+    assert isinstance(provider.VENDOR, ModelVendor)
     assert provider.VENDOR.name.replace("-", "_") == module
     assert model.form in FORMATS
 

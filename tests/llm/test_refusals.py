@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from toolcrib.errors import ContextTooLong, ModelBusy, ModelError, ModelKeyRefused, NoModel
-from toolcrib.llm.context import Vendor
+from toolcrib.llm.context import ModelVendor
 from toolcrib.llm.vendor_errors import PicturesRefused, complain, retry_after, translate
 
-VENDOR = Vendor(name="any", title="Any", keys=("ANY_KEY",))
+VENDOR = ModelVendor(name="any", title="Any", keys=("ANY_KEY",))
 TOO_LONG: dict[str, tuple[int, Any]] = {
     "anthropic": (
         400,

@@ -13,7 +13,7 @@ import pytest
 from tests.databases.postgres import PostgresProcess, drop_schema, postgres, postgres_url
 from toolcrib.config.database_key import Signer
 from toolcrib.store.database import open_database
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 __all__ = ["postgres", "postgres_url"]
 
@@ -47,7 +47,7 @@ def _engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     server: PostgresProcess = request.getfixturevalue("postgres")
     schemas: dict[Path, str] = {}
 
-    def on_postgres(path: Path) -> AbstractAsyncContextManager[Database]:
+    def on_postgres(path: Path) -> AbstractAsyncContextManager[AsyncDatabase]:
         schema = schemas.setdefault(path, f"test_{secrets.token_hex(6)}")
         return open_database(server.url(schema=schema), KEY)
 

@@ -17,7 +17,7 @@ from toolcrib.approvals.question import ApprovalAnswer, DurableAsker
 from toolcrib.approvals.rule import Rule
 from toolcrib.schema.deciders import deciding, this_host
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 
 WAIT = 60
 
@@ -89,7 +89,7 @@ async def test_a_rule_that_is_broken_is_not_in_force_and_says_why(
         assert (await ApprovalRules.open(database, clock=Noon())).broken() == ()
 
 
-def headless(database: Database) -> tuple[ApprovalGate, DurableAsker]:
+def headless(database: AsyncDatabase) -> tuple[ApprovalGate, DurableAsker]:
     asker = DurableAsker(ApprovalRequests(database, Noon()))
     return ApprovalGate(ours=is_ours, asker=asker), asker
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.records import NOON, Noon, record
 from toolcrib.store.audit import AuditLog
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
+async def database(path: Path) -> AsyncIterator[AsyncDatabase]:
     async with open_database(path) as opened:
         yield opened
 
@@ -33,14 +33,14 @@ def on_disk(path: Path) -> int:
         return count
 
 
-async def until_on_disk(database: Database, count: int) -> None:
+async def until_on_disk(database: AsyncDatabase, count: int) -> None:
     """Wait for a number of records, giving the writer a turn between two looks."""
     async with asyncio.timeout(60):
         while on_disk(database.path) != count:
             await database.run(lambda connection: None)
 
 
-async def test_records_come_back_as_they_were_newest_first(database: Database) -> None:
+async def test_records_come_back_as_they_were_newest_first(database: AsyncDatabase) -> None:
     full = record(
         1,
         session="s1",
@@ -60,14 +60,14 @@ async def test_records_come_back_as_they_were_newest_first(database: Database) -
         assert await audit.query(1) == [full]
 
 
-async def test_a_record_is_on_disk_soon_without_anyone_asking(database: Database) -> None:
+async def test_a_record_is_on_disk_soon_without_anyone_asking(database: AsyncDatabase) -> None:
     async with AuditLog(database, clock=Noon()) as audit:
         audit.record(record())
 
         await until_on_disk(database, 1)
 
 
-async def test_many_records_are_written_in_one_commit(database: Database, path: Path) -> None:
+async def test_many_records_are_written_in_one_commit(database: AsyncDatabase, path: Path) -> None:
     statements: list[str] = []
     async with AuditLog(database, clock=Noon()) as audit:
         await database.run(lambda connection: connection.set_trace_callback(statements.append))
@@ -81,7 +81,7 @@ async def test_many_records_are_written_in_one_commit(database: Database, path: 
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 129, 300])
-async def test_however_many_there_are_each_is_written_once(database: Database, count: int) -> None:
+async def test_however_many_there_are_each_is_written_once(database: AsyncDatabase, count: int) -> None:
     async with AuditLog(database, clock=Noon()) as audit:
         for number in range(count):
             audit.record(record(number))
@@ -89,7 +89,7 @@ async def test_however_many_there_are_each_is_written_once(database: Database, c
         assert await audit.query(count + 1) == [record(number) for number in reversed(range(count))]
 
 
-async def test_everything_is_on_disk_once_the_log_is_closed(database: Database, path: Path) -> None:
+async def test_everything_is_on_disk_once_the_log_is_closed(database: AsyncDatabase, path: Path) -> None:
     async with AuditLog(database, clock=Noon(), flush_after=3600) as audit:
         for number in range(10):
             audit.record(record(number))
@@ -98,7 +98,7 @@ async def test_everything_is_on_disk_once_the_log_is_closed(database: Database, 
     assert (audit.errors, audit.lost) == (0, 0)
 
 
-async def test_a_full_queue_is_written_at_once(database: Database, path: Path) -> None:
+async def test_a_full_queue_is_written_at_once(database: AsyncDatabase, path: Path) -> None:
     async with AuditLog(database, clock=Noon(), flush_after=3600, batch=10) as audit:
         for number in range(15):
             audit.record(record(number))
@@ -120,7 +120,7 @@ async def test_a_full_queue_is_written_at_once(database: Database, path: Path) -
     ],
 )
 async def test_a_query_is_narrowed_by_its_filters(
-    database: Database, filters: dict[str, str], expected: list[int]
+    database: AsyncDatabase, filters: dict[str, str], expected: list[int]
 ) -> None:
     async with AuditLog(database, clock=Noon()) as audit:
         audit.record(record(0))
@@ -133,7 +133,7 @@ async def test_a_query_is_narrowed_by_its_filters(
     assert [one.call_id for one in found] == [f"c-{number}" for number in expected]
 
 
-async def test_records_older_than_the_log_is_kept_are_deleted(database: Database, path: Path) -> None:
+async def test_records_older_than_the_log_is_kept_are_deleted(database: AsyncDatabase, path: Path) -> None:
     clock = Noon()
     async with AuditLog(database, days=30, clock=clock) as audit:
         for day in reversed(range(20)):
@@ -147,7 +147,7 @@ async def test_records_older_than_the_log_is_kept_are_deleted(database: Database
     assert on_disk(path) == 11
 
 
-async def test_old_records_go_by_themselves_when_the_log_is_opened(database: Database) -> None:
+async def test_old_records_go_by_themselves_when_the_log_is_opened(database: AsyncDatabase) -> None:
     async with AuditLog(database, days=90, clock=Noon()) as audit:
         for day in (-50, -25, 0):
             audit.record(record(day * 86_400))
@@ -156,16 +156,16 @@ async def test_old_records_go_by_themselves_when_the_log_is_opened(database: Dat
         await until_on_disk(database, 2)
 
 
-async def fill_disk(database: Database) -> None:
+async def fill_disk(database: AsyncDatabase) -> None:
     """Allow the file no more pages than it has: what a full disk does."""
     await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
 
 
-async def make_room(database: Database) -> None:
+async def make_room(database: AsyncDatabase) -> None:
     await database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchone())
 
 
-async def test_a_full_disk_is_counted_and_no_caller_notices(database: Database) -> None:
+async def test_a_full_disk_is_counted_and_no_caller_notices(database: AsyncDatabase) -> None:
     async with AuditLog(database, clock=Noon()) as audit:
         await fill_disk(database)
         for number in range(500):
@@ -181,7 +181,7 @@ async def test_a_full_disk_is_counted_and_no_caller_notices(database: Database) 
 
 
 async def test_what_cannot_be_written_is_given_up_aloud_and_bounded(
-    database: Database, caplog: pytest.LogCaptureFixture
+    database: AsyncDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with AuditLog(database, clock=Noon(), capacity=100, flush_after=3600) as audit:
         await fill_disk(database)
@@ -193,7 +193,7 @@ async def test_what_cannot_be_written_is_given_up_aloud_and_bounded(
     assert "records were lost" in caplog.text
 
 
-async def test_a_record_with_half_a_character_is_written_too(database: Database) -> None:
+async def test_a_record_with_half_a_character_is_written_too(database: AsyncDatabase) -> None:
     async with AuditLog(database, clock=Noon()) as audit:
         audit.record(record(0, tool="a\ud800b", error="é\udfff", principal="\ud800"))
 
@@ -251,7 +251,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_locked_database_stops_nobody_and_loses_nothing(database: Database, path: Path) -> None:
+async def test_a_locked_database_stops_nobody_and_loses_nothing(database: AsyncDatabase, path: Path) -> None:
     async with AuditLog(database, clock=Noon(), batch=100) as audit:
         async with held(path) as let_go:
             for number in range(5_000):
@@ -272,7 +272,7 @@ async def test_a_locked_database_stops_nobody_and_loses_nothing(database: Databa
     assert ids == sorted(ids)
 
 
-async def test_what_a_lock_held_back_is_written_at_the_end(database: Database, path: Path) -> None:
+async def test_what_a_lock_held_back_is_written_at_the_end(database: AsyncDatabase, path: Path) -> None:
     async with contextlib.AsyncExitStack() as stack:
         audit = await stack.enter_async_context(AuditLog(database, clock=Noon()))
         let_go = await stack.enter_async_context(held(path))
@@ -285,7 +285,7 @@ async def test_what_a_lock_held_back_is_written_at_the_end(database: Database, p
 
 
 async def test_the_end_waits_for_a_lock_only_so_long(
-    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+    database: AsyncDatabase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcrib.store.audit.CLOSE_SECONDS", 0.2)
     async with held(path), AuditLog(database, clock=Noon()) as audit:
@@ -294,7 +294,7 @@ async def test_the_end_waits_for_a_lock_only_so_long(
     assert audit.lost == 10
 
 
-async def test_more_than_there_is_room_for_is_lost_and_counted(database: Database, path: Path) -> None:
+async def test_more_than_there_is_room_for_is_lost_and_counted(database: AsyncDatabase, path: Path) -> None:
     async with AuditLog(database, clock=Noon(), capacity=50, batch=10) as audit:
         async with held(path):
             for number in range(30):
@@ -308,7 +308,7 @@ async def test_more_than_there_is_room_for_is_lost_and_counted(database: Databas
     assert [found.time for found in reversed(kept)] == [record(number).time for number in range(50)]
 
 
-async def test_a_jump_of_the_clock_deletes_nothing(database: Database, path: Path) -> None:
+async def test_a_jump_of_the_clock_deletes_nothing(database: AsyncDatabase, path: Path) -> None:
     clock = Noon()
     async with AuditLog(database, days=90, clock=clock) as audit:
         for day in range(60):
@@ -325,7 +325,7 @@ async def test_a_jump_of_the_clock_deletes_nothing(database: Database, path: Pat
 
 
 async def test_records_made_while_the_clock_was_ten_years_behind_are_kept(
-    database: Database, path: Path
+    database: AsyncDatabase, path: Path
 ) -> None:
     async with AuditLog(database, days=90, clock=Noon()) as audit:
         for day in reversed(range(60)):
@@ -339,7 +339,7 @@ async def test_records_made_while_the_clock_was_ten_years_behind_are_kept(
 
 
 async def test_after_a_long_pause_old_records_go_once_the_clock_was_right_for_long(
-    database: Database,
+    database: AsyncDatabase,
 ) -> None:
     async with AuditLog(database, days=90, clock=Noon()) as audit:
         audit.record(record(-100 * 86_400))

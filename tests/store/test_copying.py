@@ -13,17 +13,17 @@ from toolcrib.schema.messages import FromUser, Text
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chats import Chats
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.copying import PAGE, copied_tables, copy_all, count_rows
 from toolcrib.store.database import open_database
 from toolcrib.store.tables import Table
 from toolcrib.store.tool_pins import ToolPins
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 NAMES = ("plain", "lone\ud800surrogate", "nul\0inside")
 
 
-async def fill(database: Database) -> None:
+async def fill(database: AsyncDatabase) -> None:
     """More calls than one page, a chat, and approvals of tools with odd names."""
     async with AuditLog(database, clock=Noon()) as audit:
         for number in range(PAGE + 3):
@@ -36,13 +36,13 @@ async def fill(database: Database) -> None:
     await chats.flush()
 
 
-def contents(table: Table, connection: Connection) -> Sequence[Any]:
+def contents(table: Table, connection: DatabaseConnection) -> Sequence[Any]:
     columns = ", ".join(column for column in table.columns if column not in ("tool", "decided"))
     rows = connection.execute(f"SELECT {columns} FROM {table.name}").fetchall()
     return sorted(map(repr, rows))
 
 
-async def everything(database: Database) -> dict[str, Sequence[Any]]:
+async def everything(database: AsyncDatabase) -> dict[str, Sequence[Any]]:
     return {table.name: await database.run(lambda c, t=table: contents(t, c)) for table in copied_tables()}
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from toolcrib.errors import ConfigError
 from toolcrib.store import database as database_module
-from toolcrib.store.connection import Connection
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.database import AsyncDatabase, open_database
 from toolcrib.store.incidents import incident_file, unconfirmed
 
 
@@ -90,11 +90,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "toolcrib.db"
 
 
-def _add(number: int) -> Callable[[Connection], object]:
+def _add(number: int) -> Callable[[DatabaseConnection], object]:
     return lambda connection: connection.execute("INSERT INTO numbers VALUES (?)", (number,))
 
 
-async def _numbers(database: Database) -> list[int]:
+async def _numbers(database: AsyncDatabase) -> list[int]:
     rows = await database.run(lambda connection: connection.execute("SELECT n FROM numbers").fetchall())
     return [number for (number,) in rows]
 
@@ -169,7 +169,7 @@ async def _opened(path: Path) -> None:
         await database.run(_note_call)
 
 
-def _note_call(connection: Connection) -> None:
+def _note_call(connection: DatabaseConnection) -> None:
     connection.execute("PRAGMA user_version").fetchone()
 
 

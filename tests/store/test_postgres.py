@@ -15,7 +15,7 @@ from tests.store.records import record
 from toolcrib.errors import ConfigError, DatabaseRefused, DatabaseUnavailable, DatabaseUnreachable
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.audit import AuditLog
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.database import open_database
 from toolcrib.store.migrations import migrate
 from toolcrib.store.postgres.migrations import STEPS
@@ -24,11 +24,11 @@ from toolcrib.store.tool_history import ToolHistory
 COLUMNS = "server, fingerprint, protocol, definitions, saved_at"
 
 
-def insert(server: str, connection: Connection) -> None:
+def insert(server: str, connection: DatabaseConnection) -> None:
     connection.execute(f"INSERT INTO tool_lists ({COLUMNS}) VALUES (?, 'f', 'p', '[]', 0)", (server,))
 
 
-def servers(connection: Connection) -> list[str]:
+def servers(connection: DatabaseConnection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT server FROM tool_lists ORDER BY server")]
 
 
@@ -87,7 +87,7 @@ async def test_an_unreachable_server_is_named_without_the_password(postgres: Pos
 
 
 async def test_an_error_undoes_the_whole_transaction(postgres_url: str) -> None:
-    def half(connection: Connection) -> None:
+    def half(connection: DatabaseConnection) -> None:
         insert("a", connection)
         connection.execute("INSERT INTO nowhere VALUES (1)")
 

@@ -17,23 +17,23 @@ import pytest
 
 from tests.store.records import Noon, record
 from tests.store.test_audit import held, until
-from toolcrib.agent.chat import Summary
+from toolcrib.agent.chat import HistorySummary
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.store import work_queue
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chats import Chats
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.database import open_database
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 COLUMNS = "server, fingerprint, protocol, definitions, saved_at"
 
 
-def insert(server: str, connection: Connection) -> None:
+def insert(server: str, connection: DatabaseConnection) -> None:
     connection.execute(f"INSERT INTO tool_lists ({COLUMNS}) VALUES (?, 'f', 'p', '[]', 0)", (server,))
 
 
-def servers(connection: Connection) -> list[str]:
+def servers(connection: DatabaseConnection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT server FROM tool_lists ORDER BY server")]
 
 
@@ -43,11 +43,11 @@ def path(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def stalled(database: Database) -> Iterator[None]:
+def stalled(database: AsyncDatabase) -> Iterator[None]:
     """The disk does not answer while the block runs."""
     begun, goes_on = threading.Event(), threading.Event()
 
-    def hang(connection: Connection) -> None:
+    def hang(connection: DatabaseConnection) -> None:
         begun.set()
         goes_on.wait(60)
 
@@ -87,7 +87,7 @@ async def test_a_read_transaction_that_became_stale_is_repeated(path: Path) -> N
     """SQLITE_BUSY_SNAPSHOT: another process wrote between our read and our write."""
     attempts = 0
 
-    def read_then_write(connection: Connection) -> None:
+    def read_then_write(connection: DatabaseConnection) -> None:
         nonlocal attempts
         attempts += 1
         connection.execute("BEGIN")
@@ -150,18 +150,20 @@ async def test_a_chat_is_never_read_without_the_messages_that_wait(
         chat = await chats.create("demo")
         async with held(path) as let_go:
             for position in range(3):
-                chats.append(chat.id, position, Summary(covers=0, text=f"message {position}"))
+                chats.append(chat.id, position, HistorySummary(covers=0, text=f"message {position}"))
             await until(lambda: database.waiting == 3)
             with pytest.raises(DatabaseUnavailable, match="locked by another process"):
                 await chats.load(chat.id)
             await let_go()
         loaded = await chats.load(chat.id)
-        assert loaded.entries == [Summary(covers=0, text=f"message {position}") for position in range(3)]
+        assert loaded.entries == [
+            HistorySummary(covers=0, text=f"message {position}") for position in range(3)
+        ]
         assert (database.lost, chats.errors) == (0, 0)
 
 
 async def test_a_full_disk_fails_questions_with_the_reason(path: Path) -> None:
-    def fill(connection: Connection) -> None:
+    def fill(connection: DatabaseConnection) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
         insert("x" * 5_000_000, connection)
@@ -187,7 +189,7 @@ async def test_a_locked_table_of_postgresql_is_named_and_blocks_nothing_else(
 
 
 @contextlib.asynccontextmanager
-async def stopped_server(database: Database):
+async def stopped_server(database: AsyncDatabase):
     """The process of PostgreSQL that serves our connection stands still."""
     statement = "SELECT pg_backend_pid()"
     pid = (await database.run(lambda connection: connection.execute(statement).fetchone()))[0]

@@ -15,7 +15,7 @@ from imapclient import IMAPClient, SocketTimeout
 from imapclient.exceptions import LoginError
 
 from toolcrib.accounts.mail_errors import connection_error, refused_command, sign_in_error
-from toolcrib.accounts.mail_servers import Endpoint, MailServers
+from toolcrib.accounts.mail_servers import MailServer, MailServers
 from toolcrib.errors import RemoteUnreachable, ToolcribError
 
 CONNECT_TIMEOUT = 15.0
@@ -76,7 +76,7 @@ def connect_imap(servers: MailServers, password: str, *, account: str = "") -> I
 
 
 @contextmanager
-def translated(server: Endpoint) -> Iterator[None]:
+def translated(server: MailServer) -> Iterator[None]:
     """Errors of the connection as `ToolcribError`."""
     try:
         yield

@@ -6,7 +6,7 @@ import re
 import socket
 import ssl
 
-from toolcrib.accounts.mail_servers import Endpoint
+from toolcrib.accounts.mail_servers import MailServer
 from toolcrib.errors import (
     AuthRequired,
     CallFailed,
@@ -38,7 +38,7 @@ def plain_text(said: object) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:300]
 
 
-def connection_error(server: Endpoint, error: Exception) -> ToolcribError:
+def connection_error(server: MailServer, error: Exception) -> ToolcribError:
     """Why a connection could not be made or was lost."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return RemoteUnreachable(
@@ -66,7 +66,7 @@ def connection_error(server: Endpoint, error: Exception) -> ToolcribError:
     return ConnectionLost(f"The connection to {server} was lost.", hint="Try again.")
 
 
-def sign_in_error(server: Endpoint, said: object, account: str) -> AuthRequired:
+def sign_in_error(server: MailServer, said: object, account: str) -> AuthRequired:
     """The server refused user name or password."""
     text = plain_text(said)
     again = f"toolcrib account add imap {account or 'NAME'} --replace"
@@ -81,7 +81,7 @@ def is_over_quota(said: object) -> bool:
     return bool(_QUOTA.search(plain_text(said)))
 
 
-def refused_command(server: Endpoint, said: object) -> ToolcribError:
+def refused_command(server: MailServer, said: object) -> ToolcribError:
     """The server answered a command with NO or BAD."""
     text = plain_text(said)
     if is_over_quota(text):

@@ -17,7 +17,7 @@ _STARTTLS_PORTS = frozenset({143, 25, 587, 2525})
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class MailServer:
     host: str
     port: int
     security: Security
@@ -29,8 +29,8 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class MailServers:
-    imap: Endpoint
-    smtp: Endpoint
+    imap: MailServer
+    smtp: MailServer
     login: str
     """The user name for both; often the address."""
     address: str
@@ -81,14 +81,14 @@ class MailServers:
         return context
 
 
-def read_endpoint(text: str, *, default_port: int, security: str = "") -> Endpoint:
+def read_endpoint(text: str, *, default_port: int, security: str = "") -> MailServer:
     """From `HOST:PORT`, `HOST` or `[::1]:PORT`; raises `UsageError`."""
     host, port = _split(text.strip(), default_port)
     if security and security not in SECURITIES:
         raise UsageError(f"{security!r} is not a kind of encryption.", hint="Use tls, starttls or plain.")
     usual: Security = "starttls" if port in _STARTTLS_PORTS else "tls"
     chosen = usual if security in ("", "tls") else cast("Security", security)
-    return Endpoint(host, port, chosen)
+    return MailServer(host, port, chosen)
 
 
 def is_local(host: str) -> bool:
@@ -110,7 +110,7 @@ def _split(text: str, default_port: int) -> tuple[str, int]:
     return host, int(port)
 
 
-def _stored(account: Account, key: str) -> Endpoint:
+def _stored(account: Account, key: str) -> MailServer:
     host, port = account.text(f"{key}_host"), account.number(f"{key}_port")
     security = account.text(f"{key}_security", "tls")
     if not host or not port or security not in SECURITIES:
@@ -118,4 +118,4 @@ def _stored(account: Account, key: str) -> Endpoint:
             f"The account {account.name} has no {key.upper()} server.",
             hint=f"Add it again: toolcrib account add imap {account.name} --replace",
         )
-    return Endpoint(host, port, security)
+    return MailServer(host, port, security)

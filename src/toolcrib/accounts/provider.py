@@ -26,7 +26,7 @@ class AccountField:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class AccountDraft:
     """What an account would be; not checked yet."""
 
     user: str
@@ -70,7 +70,7 @@ class SignIn(Protocol):
         *,
         read_only: bool = False,
         earlier: EarlierAccount | None = None,
-    ) -> Draft:
+    ) -> AccountDraft:
         """Show the page and wait for the user; raises `AuthRequired` or `UsageError`."""
 
 
@@ -85,7 +85,7 @@ class AccountProvider(Protocol):
     """The bundled servers that can use it."""
     FIELDS: tuple[AccountField, ...]
 
-    async def prepare(self, name: str, given: Mapping[str, str]) -> Draft:
+    async def prepare(self, name: str, given: Mapping[str, str]) -> AccountDraft:
         """Complete what the user gave, finding servers by the address; raises `UsageError`."""
 
     async def check(self, account: Account, secret: str) -> AccountCheck:

@@ -14,7 +14,7 @@ from toolcrib.accounts.mail_errors import (
     plain_text,
     sign_in_error,
 )
-from toolcrib.accounts.mail_servers import Endpoint, MailServers, is_local
+from toolcrib.accounts.mail_servers import MailServer, MailServers, is_local
 from toolcrib.errors import CallFailed, ConnectionLost, RemoteUnreachable, ToolcribError
 
 TIMEOUT = 60.0
@@ -113,7 +113,7 @@ def _sign_in(server: smtplib.SMTP, servers: MailServers, password: str, account:
         raise sign_in_error(servers.smtp, str(error), account) from None
 
 
-def _check_size(server: smtplib.SMTP, endpoint: Endpoint, size: int) -> None:
+def _check_size(server: smtplib.SMTP, endpoint: MailServer, size: int) -> None:
     limit = server.esmtp_features.get("size", "").strip()
     if limit.isdigit() and 0 < int(limit) < size:
         raise NotSent(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from toolcrib.agent.events import AgentEvent, Asking
-from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.approvals.facts import PastCall
 from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion, read_flow_exception
 from toolcrib.schema.approvals import SCOPES, Mode, Scope
@@ -44,7 +44,9 @@ class ChatAsker:
         text = f"May {question.tool} run?"
         server = question.server or ""
         chat = question.session or ""
-        asked = UserQuestion(id=question.id, about="call", server=server, text=text, detail=detail, chat=chat)
+        asked = AgentQuestion(
+            id=question.id, about="call", server=server, text=text, detail=detail, chat=chat
+        )
         self._emit(Asking(**vars(asked)))
         return read_answer(await self._user.answer(asked))
 

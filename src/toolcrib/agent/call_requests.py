@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.agent.events import AgentEvent, Asking, Sampled
-from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import ModelError, PeerError
 from toolcrib.llm.model import CompletionRequest, Finished, Model
@@ -75,7 +75,7 @@ class CallRequests:
             )
         if self.user is None:
             return {"action": "decline"}
-        question = UserQuestion(
+        question = AgentQuestion(
             id=secrets.token_hex(6), about=about, server=self.server, text=text, detail=detail, chat=self.chat
         )
         self.emit(Asking(**vars(question)))

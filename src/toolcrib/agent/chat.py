@@ -46,7 +46,7 @@ class Continued:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class OfferedTools:
     """The tools offered from here on, each with the reason."""
 
     tools: tuple[tuple[str, str], ...]
@@ -54,7 +54,7 @@ class Offer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class FullResult:
     """The full text of a result that the model got in part."""
 
     name: str
@@ -69,7 +69,7 @@ class Shortened:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class HistorySummary:
     """Replaces all messages of the first `covers` entries."""
 
     covers: int
@@ -118,11 +118,22 @@ class Took:
         )
 
 
-Entry = Said | Partial | Continued | Offer | Kept | Shortened | Summary | Remark | ByHand | Took
+Entry = (
+    Said
+    | Partial
+    | Continued
+    | OfferedTools
+    | FullResult
+    | Shortened
+    | HistorySummary
+    | Remark
+    | ByHand
+    | Took
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatInfo:
+class ChatMetadata:
     """A chat in a list."""
 
     id: str
@@ -145,7 +156,7 @@ class ChatInfo:
 
 @dataclass
 class Chat:
-    info: ChatInfo
+    info: ChatMetadata
     entries: list[Entry] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list, repr=False)
     """When each stored entry was added."""
@@ -216,12 +227,12 @@ class Chat:
         return sum((entry for entry in self.entries if isinstance(entry, Took)), Took())
 
     def kept(self, name: str) -> str | None:
-        found = (entry.text for entry in self.entries if isinstance(entry, Kept) and entry.name == name)
+        found = (entry.text for entry in self.entries if isinstance(entry, FullResult) and entry.name == name)
         return next(found, None)
 
     @property
     def keeps(self) -> int:
-        return sum(isinstance(entry, Kept) for entry in self.entries)
+        return sum(isinstance(entry, FullResult) for entry in self.entries)
 
 
 SHORT = 400
@@ -230,7 +241,7 @@ SHORT = 400
 
 def shown(entries: Sequence[Entry]) -> list[Message]:
     """The messages of these entries after compaction, every call with its answer."""
-    summary = next((entry for entry in reversed(entries) if isinstance(entry, Summary)), None)
+    summary = next((entry for entry in reversed(entries) if isinstance(entry, HistorySummary)), None)
     short_before = max((entry.covers for entry in entries if isinstance(entry, Shortened)), default=0)
     messages: list[Message] = []
     if summary is not None:

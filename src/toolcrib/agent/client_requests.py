@@ -20,7 +20,7 @@ from toolcrib.servers.sessions.handlers import Handlers, Hook
 if TYPE_CHECKING:
     from toolcrib.agent.call_requests import CallRequests
     from toolcrib.agent.events import AgentEvent
-    from toolcrib.agent.ports import User, UserQuestion
+    from toolcrib.agent.ports import AgentQuestion, User
     from toolcrib.llm.model import Model
 
 
@@ -28,8 +28,8 @@ Reply = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class OpenQuestion:
-    question: UserQuestion
+class PendingQuestion:
+    question: AgentQuestion
     reply: asyncio.Future[Reply] = field(repr=False)
     taken: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     """Set once the reply was read, or the question withdrawn."""
@@ -42,10 +42,10 @@ class OpenQuestions:
     def __init__(self) -> None:
         self.on_change: Callable[[], object] = lambda: None
         """Called whenever a question is asked or closed."""
-        self._open: dict[str, OpenQuestion] = {}
+        self._open: dict[str, PendingQuestion] = {}
 
-    async def answer(self, question: UserQuestion) -> Reply:
-        asked = OpenQuestion(question, asyncio.get_running_loop().create_future())
+    async def answer(self, question: AgentQuestion) -> Reply:
+        asked = PendingQuestion(question, asyncio.get_running_loop().create_future())
         self._open[question.id] = asked
         self.on_change()
         try:
@@ -55,10 +55,10 @@ class OpenQuestions:
             asked.taken.set()
             self.on_change()
 
-    def waiting(self) -> list[OpenQuestion]:
+    def waiting(self) -> list[PendingQuestion]:
         return list(self._open.values())
 
-    def decide(self, question_id: str, reply: Reply) -> OpenQuestion:
+    def decide(self, question_id: str, reply: Reply) -> PendingQuestion:
         """Answer a question; raises `NotFound` if it is not open."""
         asked = self._open.get(question_id)
         if asked is None or asked.reply.done():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from toolcrib.agent.chat import Chat, Entry, Said, Shortened, Summary, Took, shown
+from toolcrib.agent.chat import Chat, Entry, HistorySummary, Said, Shortened, Took, shown
 from toolcrib.errors import ContextTooLong, ModelError
 from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.schema.messages import (
@@ -88,7 +88,7 @@ def size(chat: Chat, tools: int, measured: MeasuredContext | None) -> int:
     if measured is None:
         return estimate
     since = chat.entries[measured.entries :]
-    if any(isinstance(entry, Shortened | Summary) for entry in since):
+    if any(isinstance(entry, Shortened | HistorySummary) for entry in since):
         return estimate
     return max(
         estimate, measured.tokens + weight([entry.message for entry in since if isinstance(entry, Said)])
@@ -134,11 +134,11 @@ def shortening(chat: Chat) -> Shortened | None:
 
 def can_summarise(chat: Chat) -> bool:
     """Whether there are messages before the latest rounds that no summary covers yet."""
-    done = max((entry.covers for entry in chat.entries if isinstance(entry, Summary)), default=0)
+    done = max((entry.covers for entry in chat.entries if isinstance(entry, HistorySummary)), default=0)
     return any(isinstance(entry, Said) for entry in chat.entries[done : recent_start(chat.entries)])
 
 
-async def summarise(chat: Chat, model: Model, room: int) -> tuple[Summary | None, Usage]:
+async def summarise(chat: Chat, model: Model, room: int) -> tuple[HistorySummary | None, Usage]:
     """The second step: a summary by the model; `room` is its context in tokens.
 
     None if there is nothing to replace or the summary would not be shorter.
@@ -155,7 +155,7 @@ async def summarise(chat: Chat, model: Model, room: int) -> tuple[Summary | None
     if question:
         text += f"\n\n(The user's last question, still open, in their words:)\n{question}"
     shorter = tokens(text) < weight(older)
-    return (Summary(covers=covers, text=text) if shorter else None), usage
+    return (HistorySummary(covers=covers, text=text) if shorter else None), usage
 
 
 async def _note(model: Model, record: str, room: int) -> tuple[str, Usage]:

@@ -10,13 +10,13 @@ from toolcrib.agent.chat import (
     ByHand,
     Continued,
     Entry,
-    Kept,
-    Offer,
+    FullResult,
+    HistorySummary,
+    OfferedTools,
     Partial,
     Remark,
     Said,
     Shortened,
-    Summary,
     Took,
 )
 from toolcrib.schema.messages import (
@@ -123,14 +123,14 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
         return "partial", asdict(entry)
     if isinstance(entry, Continued):
         return "continued", {}
-    if isinstance(entry, Offer):
+    if isinstance(entry, OfferedTools):
         tools = [{"name": name, "why": why} for name, why in entry.tools]
         return "offer", {"tools": tools, "note": entry.note}
-    if isinstance(entry, Kept):
+    if isinstance(entry, FullResult):
         return "kept", {"name": entry.name, "text": entry.text}
     if isinstance(entry, Shortened):
         return "shortened", {"covers": entry.covers}
-    if isinstance(entry, Summary):
+    if isinstance(entry, HistorySummary):
         return "summary", {"covers": entry.covers, "text": entry.text}
     if isinstance(entry, ByHand):
         return "by_hand", by_hand_json(entry)
@@ -154,13 +154,13 @@ def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
         return Continued()
     if kind == "offer":
         tools = tuple((tool["name"], tool["why"]) for tool in data["tools"])
-        return Offer(tools=tools, note=data.get("note", ""))
+        return OfferedTools(tools=tools, note=data.get("note", ""))
     if kind == "kept":
-        return Kept(name=data["name"], text=data["text"])
+        return FullResult(name=data["name"], text=data["text"])
     if kind == "shortened":
         return Shortened(covers=data["covers"])
     if kind == "summary":
-        return Summary(covers=data["covers"], text=data["text"])
+        return HistorySummary(covers=data["covers"], text=data["text"])
     if kind == "by_hand":
         return ByHand(call=read_call(data["call"]), answer=read_answer(data["answer"]))
     if kind == "took":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.errors import ToolcribError
 from toolcrib.schema.messages import Usage
 
@@ -110,7 +110,7 @@ class CallEnded(_CallEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(UserQuestion):
+class Asking(AgentQuestion):
     """The user has to answer a question; surfaces reply with its id."""
 
     kind: ClassVar[str] = "asking"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from toolcrib.agent.chat import Chat, ChatInfo, Kept
+from toolcrib.agent.chat import Chat, ChatMetadata, FullResult
 from toolcrib.agent.entry_json import entry_json
 from toolcrib.agent.events import TurnEnded
 from toolcrib.chats.markdown import turns_markdown
@@ -39,7 +39,7 @@ def answer_json(ended: TurnEnded) -> Json:
     }
 
 
-def chat_info_json(info: ChatInfo) -> Json:
+def chat_info_json(info: ChatMetadata) -> Json:
     return {
         "id": info.id,
         "title": info.title,
@@ -56,7 +56,7 @@ def chat_json(chat: Chat) -> Json:
     shown = [
         {"position": position, **_entry_json(chat, position)}
         for position, entry in enumerate(chat.entries)
-        if not isinstance(entry, Kept)
+        if not isinstance(entry, FullResult)
     ]
     took = chat.took()
     return {

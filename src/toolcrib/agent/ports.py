@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from toolcrib.agent.chat import Chat, ChatInfo, Entry
+from toolcrib.agent.chat import Chat, ChatMetadata, Entry
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.tools.ports import OnDecided, OnProgress
 
@@ -66,13 +66,13 @@ class ChatStore(Protocol):
     def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
         """Replace the entry with this mark, or append it if missing; does not wait."""
 
-    def change(self, info: ChatInfo) -> None:
+    def change(self, info: ChatMetadata) -> None:
         """Store another title, model or folder."""
 
     async def flush(self) -> None:
         """Wait until everything is on disk."""
 
-    async def list(self, limit: int = 50) -> Sequence[ChatInfo]:
+    async def list(self, limit: int = 50) -> Sequence[ChatMetadata]:
         """The latest first."""
 
     async def fork(self, chat: str, entries: int | None = None) -> Chat:
@@ -80,7 +80,7 @@ class ChatStore(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserQuestion:
+class AgentQuestion:
     """A question that the user has to answer."""
 
     id: str
@@ -95,7 +95,7 @@ class UserQuestion:
 class User(Protocol):
     """Answers questions of the gate and of servers."""
 
-    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+    async def answer(self, question: AgentQuestion) -> Mapping[str, Any]:
         """`{"action": "accept" | "decline" | "cancel", "content": …}`.
 
         To a question about a call, `content` may say `scope` (once, chat, project, always), `any_arguments`

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from toolcrib.agent.builtin_tools import found_result, read_on, search_arguments
-from toolcrib.agent.chat import Chat, Kept, interrupted
+from toolcrib.agent.chat import Chat, FullResult, interrupted
 from toolcrib.agent.events import (
     AgentEvent,
     CallBegan,
@@ -95,7 +95,7 @@ class CallRunner:
     chat: Chat
     offer: ToolOffer
     emit: Emit
-    keep: Callable[[Kept], None]
+    keep: Callable[[FullResult], None]
     recorded: Callable[[], Awaitable[None]]
     """Returns once the chat is on disk: what runs must be known after a crash."""
     limit: int
@@ -200,7 +200,7 @@ class CallRunner:
             self._unseen.add(call.name)
             self.emit(Notice(unseen_pictures(shown.unseen, call.name)))
         if shown.whole is not None:
-            self.keep(Kept(name=name, text=shown.whole))
+            self.keep(FullResult(name=name, text=shown.whole))
             self.offer.allow_reading()
         outcome = "tool_error" if result.get("isError") else "ok"
         return ToolAnswer(id=call.id, name=call.name, parts=shown.parts, outcome=outcome)

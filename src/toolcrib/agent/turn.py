@@ -13,7 +13,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from toolcrib.agent.chat import STOPPED_BY_USER, ByHand, Chat, Entry, Offer, Remark, Said, Took, interrupted
+from toolcrib.agent.chat import (
+    STOPPED_BY_USER,
+    ByHand,
+    Chat,
+    Entry,
+    OfferedTools,
+    Remark,
+    Said,
+    Took,
+    interrupted,
+)
 from toolcrib.agent.compaction import (
     FULL,
     MeasuredContext,
@@ -155,7 +165,7 @@ class TurnLoop:
         if not self.traits.tools:
             return
         found, note = await self.offer.begin(question, self.chat)
-        self.keep(Offer(tools=tuple((hit.tool.name, hit.why) for hit in found), note=note))
+        self.keep(OfferedTools(tools=tuple((hit.tool.name, hit.why) for hit in found), note=note))
         told = tuple({"name": hit.tool.name, "why": hit.why} for hit in found)
         self.emit(ToolsOffered(tools=told, note=note))
 

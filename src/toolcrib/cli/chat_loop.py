@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib.cli.keyboard import Keyboard
+from toolcrib.cli.keyboard import TerminalKeyboard
 from toolcrib.cli.line_input import Prompt
 from toolcrib.cli.output import label, note, paint, say
 from toolcrib.cli.surface import Surface
@@ -105,7 +105,7 @@ class ChatLoop:
             keep=True,
             wait=20.0,
         )
-        with Keyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
+        with TerminalKeyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
             turn = run_turn(self.surface, client, request, turn_view(), keys, on_chat=self._began)
             task = asyncio.ensure_future(turn)
             with _interrupts(task.cancel):

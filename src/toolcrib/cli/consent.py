@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.cli.keyboard import ENTER, ESCAPE, Keyboard
+from toolcrib.cli.keyboard import ENTER, ESCAPE, TerminalKeyboard
 from toolcrib.cli.output import note, paint
 from toolcrib.cli.safe_text import folded, one_line
 
@@ -63,7 +63,7 @@ _NO = ("[n] no", "[m] no, because…", "[Esc] stop")
 _DECLINED: Reply = {"action": "decline"}
 
 
-async def consent(question: Mapping[str, Any], keys: Keyboard) -> Reply:
+async def consent(question: Mapping[str, Any], keys: TerminalKeyboard) -> Reply:
     """Ask; anything but a clear yes declines."""
     if question["about"] == "call":
         return await _call(question["detail"], keys)
@@ -75,7 +75,7 @@ async def consent(question: Mapping[str, Any], keys: Keyboard) -> Reply:
     return await _elicit(question, keys)
 
 
-async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
+async def _call(detail: Mapping[str, Any], keys: TerminalKeyboard) -> Reply:
     import sys
 
     note(paint(f"Allow this call?  {folded(detail['call'])}", "yellow", sys.stderr))
@@ -97,7 +97,9 @@ async def _call(detail: Mapping[str, Any], keys: Keyboard) -> Reply:
             return reply
 
 
-async def _choice(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
+async def _choice(
+    detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: TerminalKeyboard
+) -> Reply | None:
     """The reply for the pressed key; None if it was not confirmed, so that the choices are shown again."""
     while True:
         key = (await keys.key()).lower()
@@ -116,7 +118,9 @@ async def _choice(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: 
             return _DECLINED
 
 
-async def _whole_tool(detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: Keyboard) -> Reply | None:
+async def _whole_tool(
+    detail: Mapping[str, Any], wider: Mapping[str, _Wider], keys: TerminalKeyboard
+) -> Reply | None:
     """Allow every call of the tool; None if it was not confirmed."""
     scopes = {key: choice for key, choice in wider.items() if key in _SCOPES}
     note(f"  Rule to be saved: {detail['tool_rule_words']}")
@@ -130,7 +134,7 @@ async def _whole_tool(detail: Mapping[str, Any], wider: Mapping[str, _Wider], ke
             return None
 
 
-async def _confirmed(chosen: _Wider, keys: Keyboard) -> bool:
+async def _confirmed(chosen: _Wider, keys: TerminalKeyboard) -> bool:
     """A single key allows one call; anything wider is typed out, or confirmed with Enter."""
     if chosen.word:
         typed = await keys.line(f"  Type {chosen.word} and press Enter to allow it {chosen.effect}: ")
@@ -147,7 +151,7 @@ def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:
     return {**scopes, **lifts, **({} if detail["flow"] else {"t": _TURN})}
 
 
-async def _elicit(question: Mapping[str, Any], keys: Keyboard) -> Reply:
+async def _elicit(question: Mapping[str, Any], keys: TerminalKeyboard) -> Reply:
     detail = question["detail"]
     note(f"{question['server']} asks: {question['text']}")
     if detail.get("mode") == "url":
@@ -176,7 +180,7 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
         return text
 
 
-async def _yes(keys: Keyboard, question: str) -> bool:
+async def _yes(keys: TerminalKeyboard, question: str) -> bool:
     note(question)
     await keys.settle()
     note("  [y/n]")

@@ -52,7 +52,7 @@ class Seconds(click.FloatRange):
         return number
 
 
-class Folder(click.Path):
+class FolderPath(click.Path):
     """The path of a folder; an empty one is refused instead of meaning the current folder."""
 
     name = "folder"
@@ -186,7 +186,7 @@ def shared_options() -> list[click.Option]:
         click.Option(["--json", "json"], is_flag=True, help="Print JSON."),
         click.Option(
             ["--home", "home"],
-            type=Folder(),
+            type=FolderPath(),
             metavar="FOLDER",
             help="Use this home instead of TOOLCRIB_HOME or the default folders.",
         ),

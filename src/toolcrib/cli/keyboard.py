@@ -52,7 +52,7 @@ _SIGNALS = {"\x03": signal.SIGINT, "\x1a": signal.SIGTSTP, "\x1c": signal.SIGQUI
 
 
 @dataclass(frozen=True)
-class Paste:
+class PastedText:
     """Several characters at once; without control characters, and with line breaks as `NEW_LINE`."""
 
     text: str
@@ -62,7 +62,7 @@ class Paste:
     """It is not marked and ends with a line break, like a line that was typed quickly."""
 
 
-Piece = str | Paste
+Piece = str | PastedText
 """A single key, or a paste."""
 
 
@@ -103,7 +103,7 @@ class KeyDecoder:
 
     def _joined(self, pieces: list[Piece]) -> str:
         """The beginning of a paste: text that arrived with its mark belongs to it, unless it was sent."""
-        if not pieces or not isinstance(last := pieces[-1], Paste) or last.ended:
+        if not pieces or not isinstance(last := pieces[-1], PastedText) or last.ended:
             return ""
         pieces.pop()
         return last.text
@@ -113,7 +113,7 @@ class KeyDecoder:
         paste, begun = self._paste, self._begun
         self._paste, self._begun = None, ""
         if paste is not None:
-            return [Paste(clean(paste), marked=True)]
+            return [PastedText(clean(paste), marked=True)]
         return [ESCAPE] if begun == ESCAPE else []
 
     def _typed(self, text: str, *, last: bool, alone: bool) -> list[Piece]:
@@ -126,7 +126,7 @@ class KeyDecoder:
         interrupts: list[Piece] = [key for key in keys if key == "\x03"]
         typed = typed_ahead(keys).rstrip(ENTER)
         ended = bool(keys) and keys[-1] == ENTER
-        return [*interrupts, Paste(clean(typed), ended=ended)] if typed or ended else interrupts
+        return [*interrupts, PastedText(clean(typed), ended=ended)] if typed or ended else interrupts
 
 
 def _key(match: re.Match[str]) -> str:
@@ -142,7 +142,7 @@ def clean(text: str) -> str:
 def typed_ahead(pieces: Sequence[Piece], text: str = "") -> str:
     """The text followed by these pieces; `ENTER` marks where a message was sent."""
     for piece in pieces:
-        if isinstance(piece, Paste):
+        if isinstance(piece, PastedText):
             text += piece.text + (ENTER if piece.ended else "")
         elif piece in ERASE:
             text = text[:-1] if text and text[-1] != ENTER else text
@@ -207,8 +207,8 @@ def read_paste(file: int) -> str:
     return clean(data.removesuffix(end).decode("utf-8", "replace"))
 
 
-class Keyboard:
-    """Used as `with Keyboard(on_escape) as keys`, on a terminal, inside an event loop.
+class TerminalKeyboard:
+    """Used as `with TerminalKeyboard(on_escape) as keys`, on a terminal, inside an event loop.
 
     Without `on_escape`, nothing is read before the first question: it stays for the shell.
     """
@@ -260,7 +260,7 @@ class Keyboard:
         """The next key; several characters at once are a paste, which is kept for the next prompt."""
         self._want()
         try:
-            while isinstance(pressed := await self._pressed.get(), Paste):
+            while isinstance(pressed := await self._pressed.get(), PastedText):
                 self.ahead += pressed.text
                 _show(f"{PASTED}\n")
             return pressed
@@ -320,7 +320,7 @@ class Keyboard:
 
     def _take(self, pieces: Sequence[Piece]) -> None:
         before, self._typed_at = self._typed_at, asyncio.get_running_loop().time()
-        if self._typed_at - before < PASTE_GAP and any(isinstance(piece, Paste) for piece in pieces):
+        if self._typed_at - before < PASTE_GAP and any(isinstance(piece, PastedText) for piece in pieces):
             # The rest of a paste that could not be read at once, although it began with whole lines.
             self.ahead = self.ahead.removesuffix(ENTER) + NEW_LINE * self.ahead.endswith(ENTER)
         for piece in pieces:

@@ -23,7 +23,7 @@ from toolcrib.cli.keyboard import (
     ENTER,
     NEW_LINE,
     KeyDecoder,
-    Paste,
+    PastedText,
     clean,
     key_mode,
     mark_pastes,
@@ -148,7 +148,7 @@ class Prompt:
         """Add what follows a line at once: the rest of an unmarked paste. After `half_break`, CR, drop LF."""
         decoder, rest = KeyDecoder(), read_burst(sys.stdin.fileno())
         pieces = [*decoder.feed(rest.removeprefix(b"\n") if half_break else rest), *decoder.end()]
-        if pieces and isinstance(pieces[0], Paste) and not pieces[0].marked:
+        if pieces and isinstance(pieces[0], PastedText) and not pieces[0].marked:
             self._ahead = typed_ahead(pieces, line + NEW_LINE)
             sent = self._ahead.partition(ENTER)
             sys.stdout.write(f"{sent[0].removeprefix(line + NEW_LINE)}\n" if sent[1] else "")

@@ -16,7 +16,7 @@ from toolcrib.cli.times import duration, local, parse_since, size
 
 if TYPE_CHECKING:
     from toolcrib.cli.surface import Surface
-    from toolcrib.operations.command import Column, Command, Parameter
+    from toolcrib.operations.command import Column, Command, CommandParameter
 
 _TYPES = {"str": click.STRING, "int": click.INT, "float": click.FLOAT}
 _FORMATS: dict[str, Callable[[Any], str]] = {
@@ -52,7 +52,7 @@ def make_command(operation: str, command: Command) -> CliCommand:
     return make_cli_command(name, run, section=command.section, parameters=parameters, help=command.help)
 
 
-def _parameter(parameter: Parameter) -> click.Parameter:
+def _parameter(parameter: CommandParameter) -> click.Parameter:
     completes = getattr(completion, parameter.completes) if parameter.completes else None
     if parameter.required or parameter.argument:
         return click.Argument(
@@ -74,7 +74,7 @@ def _parameter(parameter: Parameter) -> click.Parameter:
     )
 
 
-def _kind(parameter: Parameter) -> click.ParamType[Any] | None:
+def _kind(parameter: CommandParameter) -> click.ParamType[Any] | None:
     if parameter.choices:
         return click.Choice(parameter.choices)
     return click.IntRange(*parameter.limits) if parameter.limits else _TYPES.get(parameter.type)

@@ -20,7 +20,7 @@ _URL = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposal:
+class EntryProposal:
     """An entry, and the values of the secrets that it refers to."""
 
     name: str
@@ -107,16 +107,16 @@ def read_pairs(given: Iterable[str], separator: str, option: str) -> dict[str, s
 _EXAMPLES = {"--set": "path=/srv/notes", "--env": "LOG_LEVEL=debug", "--header": "'Authorization: Bearer …'"}
 
 
-def find_secrets(name: str, entry: Mapping[str, Any]) -> Proposal:
+def find_secrets(name: str, entry: Mapping[str, Any]) -> EntryProposal:
     """The entry with references instead of values that look like secrets, and these values."""
     from toolcrib.config.secret_detection import looks_secret
     from toolcrib.config.secret_extraction import SecretExtractor
 
     extractor = SecretExtractor(name, looks_secret, lambda secret: None)
-    return Proposal(name=name, entry=extractor.hide(entry), secrets=extractor.secrets)
+    return EntryProposal(name=name, entry=extractor.hide(entry), secrets=extractor.secrets)
 
 
-def describe(proposal: Proposal) -> list[str]:
+def describe(proposal: EntryProposal) -> list[str]:
     """The whole entry, with hidden characters made visible; secrets are not shown."""
     entry = proposal.entry if proposal.shown is None else proposal.shown
     lines = []

@@ -20,7 +20,7 @@ from toolcrib.cli.keyboard import (
     ENTER,
     QUIET,
     KeyDecoder,
-    Paste,
+    PastedText,
     clean,
     key_mode,
     marked_pastes,
@@ -102,7 +102,7 @@ def _read_text(prompt: str, *, shown: bool = True) -> tuple[str, bool]:
     while not typed.endswith(ENTER):
         data = os.read(file, 1)
         pieces = decoder.feed(data + read_burst(file)) if data else [END]
-        marked = marked or any(isinstance(piece, Paste) and piece.marked for piece in pieces)
+        marked = marked or any(isinstance(piece, PastedText) and piece.marked for piece in pieces)
         added = typed_ahead(pieces, typed)
         if END in added:  # Ctrl-D, or the terminal was closed.
             raise click.Abort

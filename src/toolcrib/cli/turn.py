@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from toolcrib.cli.consent import consent
-from toolcrib.cli.keyboard import Keyboard
+from toolcrib.cli.keyboard import TerminalKeyboard
 from toolcrib.cli.output import note, say
 from toolcrib.cli.safe_text import stripped
 from toolcrib.cli.surface import Surface
@@ -49,7 +49,7 @@ async def run_turn(
     client: Client,
     request: partial[Coroutine[Any, Any, Answered]],
     view: TurnView,
-    keys: Keyboard | None,
+    keys: TerminalKeyboard | None,
     *,
     on_chat: Callable[[str], None] = lambda chat: None,
 ) -> Answered:
@@ -81,7 +81,7 @@ async def run_turn(
         while held and not replies:
             view.show(held.pop(0))
 
-    async def answer(event: Mapping[str, Any], keys: Keyboard) -> None:
+    async def answer(event: Mapping[str, Any], keys: TerminalKeyboard) -> None:
         async with one_at_a_time:
             await _reply(surface, client, event, keys)
 
@@ -108,7 +108,7 @@ def _keys(client: Client) -> dict[str, str]:
     return {name: os.environ[name] for name in variables() if os.environ.get(name)}
 
 
-async def _reply(surface: Surface, client: Client, event: Mapping[str, Any], keys: Keyboard) -> None:
+async def _reply(surface: Surface, client: Client, event: Mapping[str, Any], keys: TerminalKeyboard) -> None:
     reply = await consent(event, keys)
     with contextlib.suppress(NotFound):  # It was answered elsewhere, or withdrawn.
         if not client.running:

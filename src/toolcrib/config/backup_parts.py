@@ -20,7 +20,7 @@ WORD = r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class BackupPart:
     """A file, or a folder of files."""
 
     key: str
@@ -50,13 +50,17 @@ class Part:
                 yield name, file
 
 
-def one_file(key: str, title: str, target: Callable[[Paths], Path], largest: int, **details: Any) -> Part:
+def one_file(
+    key: str, title: str, target: Callable[[Paths], Path], largest: int, **details: Any
+) -> BackupPart:
     names = re.compile(re.escape(key))
-    return Part(key=key, title=title, names=names, largest=largest, target=target, **details)
+    return BackupPart(key=key, title=title, names=names, largest=largest, target=target, **details)
 
 
 def many_files(
     key: str, title: str, pattern: str, target: Callable[[Paths], Path], largest: int, **details: Any
-) -> Part:
+) -> BackupPart:
     names = re.compile(rf"{key}/(?:{pattern})")
-    return Part(key=key, title=title, names=names, largest=largest, target=target, folder=True, **details)
+    return BackupPart(
+        key=key, title=title, names=names, largest=largest, target=target, folder=True, **details
+    )

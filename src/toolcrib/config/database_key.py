@@ -13,9 +13,12 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from toolcrib.errors import MissingSecret, UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.config.secrets import SecretStore
 
 SECRET = "database-key"  # noqa: S105 - its name
 VARIABLE = "TOOLCRIB_DATABASE_KEY"
@@ -23,11 +26,6 @@ VARIABLE = "TOOLCRIB_DATABASE_KEY"
 _MARK = "tckey_"
 """Lets secret scanners recognise a key."""
 _KEY = re.compile(rf"{_MARK}[0-9a-f]{{64}}")
-
-
-class Secrets(Protocol):
-    def get(self, name: str) -> str | None:
-        """The secret of this name, if it is stored."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Signer:
         return hmac.compare_digest(signature.encode(), self.sign(purpose, *values).encode())
 
 
-def stored_signer(secrets: Secrets, environ: Mapping[str, str]) -> Signer | None:
+def stored_signer(secrets: SecretStore, environ: Mapping[str, str]) -> Signer | None:
     """The signer of the key that this host was given, if it was."""
     if given := environ.get(VARIABLE):
         return Signer.read(given)

@@ -12,10 +12,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from toolcrib.errors import MissingSecret, UsageError
+
+if TYPE_CHECKING:
+    from toolcrib.config.secrets import SecretStore
 
 SECRET_KEYS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
 """The parameters of libpq that are secret; each is stored as the secret `database-KEY`."""
@@ -33,11 +36,6 @@ _SCHEME = re.compile(r"postgres(?:ql)?://")
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9._~-]+|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")
 _AUTHORITY = ("user", "host", "port", "dbname")
 _QUOTING = "Write # ? / @ : and % in a user name or password as %23 %3F %2F %40 %3A and %25."
-
-
-class Secrets(Protocol):
-    def get(self, name: str) -> str | None:
-        """The secret of this name, if it is stored."""
 
 
 def is_database(value: str) -> bool:
@@ -64,7 +62,7 @@ def with_secrets(url: str, secrets: Mapping[str, str]) -> str:
     return _with_query(plain, {**secrets, **own})
 
 
-def connection_url(url: str, secrets: Secrets) -> str:
+def connection_url(url: str, secrets: SecretStore) -> str:
     """The URL of the setting with its stored secrets; empty for the SQLite file."""
     if not url:
         return ""

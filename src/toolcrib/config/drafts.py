@@ -124,7 +124,7 @@ class ServerDraft:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class DraftSource:
     """A table of servers in a file."""
 
     host: str
@@ -138,7 +138,7 @@ class Source:
 class SourceContents:
     """The servers of a source."""
 
-    source: Source
+    source: DraftSource
     title: str
     drafts: tuple[ServerDraft, ...]
     refused: Mapping[str, str]

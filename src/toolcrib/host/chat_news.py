@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.agent.live import LiveTurn
-from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.chats.reducer import EventLog
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, TurnTold
@@ -189,7 +189,7 @@ class _Heard:
         self._person = person
         self._heard = heard
 
-    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+    async def answer(self, question: AgentQuestion) -> Mapping[str, Any]:
         reply = await self._person.answer(question)
         self._heard(question.id, reply)
         return reply

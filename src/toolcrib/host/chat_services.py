@@ -16,7 +16,7 @@ from toolcrib.host.chat_questions import QuestionWords
 from toolcrib.host.core import HostCore
 from toolcrib.host.workspace_tools import WorkspaceTools
 from toolcrib.llm.context import ModelContext
-from toolcrib.llm.models import Models
+from toolcrib.llm.models import ModelRegistry
 from toolcrib.schema.tools import Tool
 from toolcrib.store.chat_rows import ChatRows
 from toolcrib.store.chats import Chats
@@ -74,7 +74,7 @@ class ChatWords:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatServices:
-    models: Models
+    models: ModelRegistry
     store: Chats
     rows: ChatRows
     words: ChatWords
@@ -102,7 +102,7 @@ def open_chat_services(
     known = QuestionWords(core.tool, is_ours, workspace_tools.holds)
     words = ChatWords(core.tool, count_tools, known)
     return ChatServices(
-        models=Models(context, core.config.settings.agent),
+        models=ModelRegistry(context, core.config.settings.agent),
         store=Chats(database, clock),
         rows=ChatRows(database),
         words=words,

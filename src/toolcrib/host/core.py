@@ -31,7 +31,7 @@ from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.servers.starts import StartSlots
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
 from toolcrib.store.tool_pins import ToolPins
@@ -60,7 +60,7 @@ class HostCore:
     config: Config
     """The last valid configuration."""
     secrets: SecretStore
-    database: Database
+    database: AsyncDatabase
     database_url: str = field(repr=False)
     """With its password; empty for the SQLite file."""
     profiles: Profiles = field(repr=False)
@@ -147,7 +147,7 @@ async def _database_url(setting: str, secrets: SecretStore) -> str:
     return await asyncio.to_thread(connection_url, setting, secrets)
 
 
-async def _shared(database: Database, secrets: SecretStore) -> Profiles:
+async def _shared(database: AsyncDatabase, secrets: SecretStore) -> Profiles:
     """The profiles that all hosts of a database have; from now on, its decisions are checked with its key."""
     from toolcrib.host.database_key import use_key
     from toolcrib.store.shared_profiles import read_profiles

@@ -13,15 +13,15 @@ from toolcrib.config.secrets import SecretStore
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import UsageError
 from toolcrib.host.lock import sole_host
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.database import open_database
 from toolcrib.store.decisions import Decided, Decisions, signed_tables
 from toolcrib.store.key_fingerprint import claim_key, read_fingerprint, replace_fingerprint
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 
 async def use_key(
-    database: Database, secrets: SecretStore, given: str | None = None, *, new: bool = False
+    database: AsyncDatabase, secrets: SecretStore, given: str | None = None, *, new: bool = False
 ) -> None:
     """Check and sign the decisions of a shared database with its key, which is stored here if it was not.
 
@@ -69,14 +69,14 @@ def _earlier(fingerprint: str) -> str:
     return f"{SECRET}-{fingerprint}"
 
 
-async def rotate_key(database: Database, secrets: SecretStore) -> int:
+async def rotate_key(database: AsyncDatabase, secrets: SecretStore) -> int:
     """Sign every valid decision with a new key; returns how many. Other hosts then need the new key."""
     if os.environ.get(VARIABLE):
         raise UsageError("The key is set in the environment.", hint=f"Unset {VARIABLE}, then rotate it.")
     signer = Signer.new()
     old, new = database.decisions, Decisions(signer, shared=True)
 
-    def rotate(connection: Connection) -> int:
+    def rotate(connection: DatabaseConnection) -> int:
         count = 0
         for table, signed in signed_tables().items():
             where = " AND ".join(f"{column} = ?" for column in signed.key)

@@ -27,7 +27,7 @@ from toolcrib.host.database_key import use_key
 from toolcrib.host.database_setting import ensure_driver, keep_secrets
 from toolcrib.host.lock import sole_host
 from toolcrib.store.copying import Copied, copy_all, count_rows, last_copied
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 from toolcrib.store.shared_profiles import add_profiles, read_profiles
 
 SQLITE = "sqlite"
@@ -52,7 +52,7 @@ class Move:
     """An open move; created by `open_move`."""
 
     plan: MovePlan
-    _source: Database = field(repr=False)
+    _source: AsyncDatabase = field(repr=False)
     _url: str = field(repr=False)
     """Of the target, with its password; empty for the SQLite file."""
     _paths: Paths
@@ -86,7 +86,7 @@ class Move:
                 "To use that database without moving anything: toolcrib settings set database URL",
             )
 
-    async def _move_profiles(self, target: Database, clock: Clock) -> int:
+    async def _move_profiles(self, target: AsyncDatabase, clock: Clock) -> int:
         """Profiles and tokens: from the config file to a shared database, or back."""
         store, secrets = ConfigStore(self._paths.config_file, self._paths.files), SecretStore(self._paths)
         source = self._source
@@ -129,7 +129,7 @@ async def open_move(paths: Paths, target: str) -> AsyncIterator[Move]:
             yield Move(plan=plan, _source=source, _url=url, _paths=paths, _label=label)
 
 
-async def _plan(source: Database, url: str, file: str, label: str) -> MovePlan:
+async def _plan(source: AsyncDatabase, url: str, file: str, label: str) -> MovePlan:
     rows = await source.run(count_rows)
     present: Mapping[str, int] = {}
     repeated = False

@@ -12,7 +12,7 @@ from toolcrib.errors import ModelKeyRefused
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vendor:
+class ModelVendor:
     """How a vendor is reached; shown by `toolcrib models`."""
 
     name: str
@@ -44,15 +44,15 @@ class ModelContext:
     retries: int = 2
     """Retries if a vendor is busy."""
 
-    def name_of(self, vendor: Vendor, model: str) -> str:
+    def name_of(self, vendor: ModelVendor, model: str) -> str:
         return f"{self.alias or vendor.name}:{model}"
 
-    def address_of(self, vendor: Vendor) -> str:
+    def address_of(self, vendor: ModelVendor) -> str:
         """The address from the settings, the vendor's variables, or its default."""
         named = (self.environ.get(name, "").strip() for name in vendor.addresses)
         return (self.address or next(filter(None, named), "") or vendor.address).rstrip("/")
 
-    async def key_of(self, vendor: Vendor) -> tuple[str, str] | None:
+    async def key_of(self, vendor: ModelVendor) -> tuple[str, str] | None:
         """The key and the name it was found under; None if missing."""
         for name in (self.key_name,) if self.key_name else vendor.keys:
             value = self.environ.get(name, "").strip() or None
@@ -62,7 +62,7 @@ class ModelContext:
                 return name, value
         return None
 
-    async def need_key(self, vendor: Vendor) -> tuple[str, str]:
+    async def need_key(self, vendor: ModelVendor) -> tuple[str, str]:
         """The same; raises `ModelKeyRefused` if missing."""
         found = await self.key_of(vendor)
         if found is not None:
@@ -72,6 +72,6 @@ class ModelContext:
         )
 
 
-def key_hint(vendor: Vendor, key_name: str = "") -> str:
+def key_hint(vendor: ModelVendor, key_name: str = "") -> str:
     name = key_name or next(iter(vendor.keys), "KEY")
     return f"Store one with: toolcrib secret set {name}; or set {name} in the environment."

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import AnswerCut, ConfigError, ModelError, ModelUnreachable
-from toolcrib.llm.context import Vendor
+from toolcrib.llm.context import ModelVendor
 from toolcrib.llm.json_values import decode, encode, tables
 from toolcrib.llm.vendor_errors import translate
 
@@ -85,7 +85,7 @@ _MAX_ERROR_BYTES = 64 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class VendorRequest:
-    vendor: Vendor
+    vendor: ModelVendor
     url: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
@@ -236,7 +236,7 @@ class VendorResponse:
         return AnswerCut(f"{self._vendor.title}'s answer was cut off: {why}", hint="Ask again.")
 
 
-def objects(vendor: Vendor, text: str) -> list[dict[str, Any]]:
+def objects(vendor: ModelVendor, text: str) -> list[dict[str, Any]]:
     """The JSON objects of a text, one or a list; raises `ModelError` if it is not JSON."""
     try:
         found = decode(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from toolcrib.errors import ModelError
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.json_values import Json, count, decode, table, tables
 from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import ModelTraits
@@ -28,7 +28,7 @@ class ListedLimits:
 
 async def find_traits(
     context: ModelContext,
-    vendor: Vendor,
+    vendor: ModelVendor,
     name: str,
     ask: Callable[[], Awaitable[ListedLimits]],
     default: int,

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from toolcrib import plugins
 from toolcrib.config.settings import AgentSettings
 from toolcrib.errors import NoModel, NotFound
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.model import Model
 from toolcrib.llm.trial import Trials
 from toolcrib.suggestions import did_you_mean
@@ -45,7 +45,7 @@ NO_MODEL_HINT = "Choose one with --model vendor:model, or try it without an acco
 class Provider(Protocol):
     """A module of `llm/providers`."""
 
-    VENDOR: Vendor
+    VENDOR: ModelVendor
 
     def open_model(self, model: str, context: ModelContext) -> Model:
         """The vendor's model of this name; sends nothing."""
@@ -62,7 +62,7 @@ def variables() -> set[str]:
     return {VARIABLE, *(name for vendor in vendors for name in (*vendor.keys, *vendor.addresses))}
 
 
-class Models:
+class ModelRegistry:
     """The models of a host. `settings` may be replaced; open models are not affected."""
 
     def __init__(self, context: ModelContext, settings: AgentSettings) -> None:
@@ -92,12 +92,12 @@ class Models:
             await model.close()
         self._open.clear()
 
-    def lend(self, environ: Mapping[str, str]) -> Models:
+    def lend(self, environ: Mapping[str, str]) -> ModelRegistry:
         """Models with additional environment variables, for a command in another process; must be closed."""
         both = {**self.context.environ, **environ}
-        return Models(replace(self.context, environ=both), self.settings)
+        return ModelRegistry(replace(self.context, environ=both), self.settings)
 
-    def vendors(self) -> list[Vendor]:
+    def vendors(self) -> list[ModelVendor]:
         """All vendors, by name; imports all providers."""
         return [find_provider(module).VENDOR for module in plugins.names(PROVIDERS)]
 

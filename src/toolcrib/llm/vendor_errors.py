@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from toolcrib.errors import ContextTooLong, ModelBusy, ModelError, ModelKeyRefused, NoModel
-from toolcrib.llm.context import Vendor, key_hint
+from toolcrib.llm.context import ModelVendor, key_hint
 from toolcrib.llm.json_values import decode, encode
 
 _BUSY = {408, 409, 429, 500, 502, 503, 504, 529}
@@ -65,7 +65,7 @@ class PicturesRefused(ModelError):
 
 
 def translate(
-    vendor: Vendor, key_name: str, status: int, headers: Mapping[str, str], text: str
+    vendor: ModelVendor, key_name: str, status: int, headers: Mapping[str, str], text: str
 ) -> ModelError:
     """The error for an HTTP status and body."""
     said = reason(text) or f"HTTP {status}"
@@ -92,7 +92,7 @@ def translate(
     return ModelError(f"{vendor.title} rejected the request: {said}")
 
 
-def complain(vendor: Vendor, error: Any) -> ModelError:
+def complain(vendor: ModelVendor, error: Any) -> ModelError:
     """The error for a message in the middle of an answer."""
     text = encode(error).decode()
     said = reason(text) or text[:_LONGEST]
@@ -141,27 +141,27 @@ def _later(wait: float | None) -> str:
     return "Try again later." if wait is None else f"Try again in {math.ceil(wait)} s."
 
 
-def _missing(vendor: Vendor, said: str) -> str:
+def _missing(vendor: ModelVendor, said: str) -> str:
     found = _MISSING_LOCALLY.search(said) if vendor.name == "ollama" else None
     if found is None:
         return "List models with: toolcrib models"
     return f"Install it with: ollama pull {found[1] or 'MODEL'}"
 
 
-def _too_long(vendor: Vendor, said: str) -> ContextTooLong:
+def _too_long(vendor: ModelVendor, said: str) -> ContextTooLong:
     return ContextTooLong(
         f"{vendor.title} reports that the chat is too long: {said}", hint="Start a new chat."
     )
 
 
-def _exhausted(vendor: Vendor, said: str) -> ModelError:
+def _exhausted(vendor: ModelVendor, said: str) -> ModelError:
     return ModelError(
         f"{vendor.title} reports that the account has no quota left: {said}",
         hint="Check the account's plan and billing, or choose another model.",
     )
 
 
-def _pictures(vendor: Vendor, said: str, lowered: str) -> PicturesRefused:
+def _pictures(vendor: ModelVendor, said: str, lowered: str) -> PicturesRefused:
     blind = bool(_NO_PICTURES.search(lowered))
     return PicturesRefused(f"{vendor.title} rejected the request: {said}", blind=blind)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.errors import NoModel
-from toolcrib.llm.context import ModelContext, Vendor
-from toolcrib.llm.models import Models
+from toolcrib.llm.context import ModelContext, ModelVendor
+from toolcrib.llm.models import ModelRegistry
 from toolcrib.llm.ollama_host import address_of, find_models
 
 KeyPlace = Literal["environment", "secret"]
@@ -30,7 +30,7 @@ class VendorStatus:
     """Models known without asking a vendor: those of Ollama."""
 
 
-async def survey(models: Models) -> list[VendorStatus]:
+async def survey(models: ModelRegistry) -> list[VendorStatus]:
     """Every vendor and every address in the settings; contacts only the local Ollama."""
     known = [await _look_at(vendor, models.context) for vendor in models.vendors()]
     for name, endpoint in models.settings.endpoints.items():
@@ -50,7 +50,7 @@ async def survey(models: Models) -> list[VendorStatus]:
     return known
 
 
-async def no_model(models: Models) -> NoModel:
+async def no_model(models: ModelRegistry) -> NoModel:
     """The error if no model is chosen, with what could be."""
     offers = await survey(models)
     local = next((offer for offer in offers if offer.vendor == LOCAL), None)
@@ -75,7 +75,7 @@ async def no_model(models: Models) -> NoModel:
     )
 
 
-async def _look_at(vendor: Vendor, context: ModelContext) -> VendorStatus:
+async def _look_at(vendor: ModelVendor, context: ModelContext) -> VendorStatus:
     address = context.address_of(vendor)
     found = await _key(vendor.keys, context)
     local = None

@@ -16,7 +16,7 @@ from toolcrib.errors import NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.host.call_preview import exhibit
 from toolcrib.host.service_preview import read_preview
-from toolcrib.operations.command import Column, Command, Parameter
+from toolcrib.operations.command import Column, Command, CommandParameter
 from toolcrib.operations.operation import (
     RUNNING,
     operation,
@@ -161,12 +161,12 @@ async def calls_running(host: Host) -> list[RunningCall]:
         ),
         empty="No calls.",
         parameters=(
-            Parameter("limit", short="-n", help="Maximum number."),
-            Parameter("tool", help="Only calls of this tool.", completes="tools"),
-            Parameter("server", help="Only calls of this server's tools.", completes="servers"),
-            Parameter("principal", help="Only calls by this caller: cli, python, agent …"),
-            Parameter("outcome", help="Only calls with this outcome."),
-            Parameter(
+            CommandParameter("limit", short="-n", help="Maximum number."),
+            CommandParameter("tool", help="Only calls of this tool.", completes="tools"),
+            CommandParameter("server", help="Only calls of this server's tools.", completes="servers"),
+            CommandParameter("principal", help="Only calls by this caller: cli, python, agent …"),
+            CommandParameter("outcome", help="Only calls with this outcome."),
+            CommandParameter(
                 "since", metavar="TIME", help="Only calls since 30m, 2h or 7d ago, or since a date and time."
             ),
         ),

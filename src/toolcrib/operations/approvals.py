@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from toolcrib.agent.client_requests import OpenQuestion
+from toolcrib.agent.client_requests import PendingQuestion
 from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_flow_exception
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.errors import NotFound
@@ -184,7 +184,7 @@ def _durable(request: WaitingQuestion) -> WaitingItem:
     )
 
 
-def _open(question: OpenQuestion) -> WaitingItem:
+def _open(question: PendingQuestion) -> WaitingItem:
     asked = question.question
     return waiting_item(
         _ABOUT.get(asked.about, "elicitation"),

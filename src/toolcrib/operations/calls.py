@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from toolcrib.agent.approval_prompt import read_answer
 from toolcrib.agent.events import AgentEvent
-from toolcrib.agent.ports import User, UserQuestion
+from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
 from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
@@ -149,7 +149,7 @@ class _PageAsker:
     async def ask(self, question: CallQuestion) -> ApprovalAnswer:
         """Show the call and wait for the answer."""
         detail = await shown_question(self._host, _without_session(question))
-        asked = UserQuestion(
+        asked = AgentQuestion(
             id=question.id,
             about="call",
             server=question.server or "",
@@ -176,7 +176,7 @@ class _PageUser:
         self._user = user
         self._put = put
 
-    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+    async def answer(self, question: AgentQuestion) -> Mapping[str, Any]:
         """Show the question and wait for the answer."""
         shown = {key: value for key, value in vars(question).items() if key != "chat"}
         self._put({"server_asking": {"event": "asking", "call": None, **shown}})

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.chat import Chat
-from toolcrib.agent.chat import ChatInfo as StoredChat
+from toolcrib.agent.chat import ChatMetadata as StoredChat
 from toolcrib.agent.export import as_markdown, chat_info_json, chat_json
 from toolcrib.chats.replay import StoredEntry, replay
 from toolcrib.chats.turn_json import turn_json

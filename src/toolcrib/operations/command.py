@@ -7,7 +7,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CommandParameter:
     """A parameter on the command line: an argument if required, else an option.
 
     `type` and what follows it are taken from the operation.
@@ -66,8 +66,8 @@ class Command:
     """The note if the list is empty."""
     row_note: str = ""
     """The note below the table for each row that has these values: `{name}: {error[message]}`."""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[CommandParameter, ...] = ()
 
 
-SERVER = Parameter("name", completes="servers")
+SERVER = CommandParameter("name", completes="servers")
 """The name of a configured server."""

@@ -16,7 +16,7 @@ from toolcrib.operations.results.database import (
     RefusedDecisions,
 )
 from toolcrib.store.columns import Row, from_column
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.copying import count_rows
 from toolcrib.store.decisions import Decided, Refused, look_for_refused, sign_rows, signed_tables
 
@@ -55,7 +55,7 @@ async def database_sign(host: Host, digest: str, *, remove: bool = False) -> Dec
     """
     database = host.core.database
 
-    def work(connection: Connection) -> int:
+    def work(connection: DatabaseConnection) -> int:
         refused = look_for_refused(database.decisions, connection)
         if _digest(refused) != digest:
             raise UsageError("The list has changed meanwhile.", hint="Look at it again.")

@@ -29,7 +29,7 @@ from toolcrib.operations.results.gateway import (
 )
 from toolcrib.schema.json_values import moment
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 
 
 @operation(page=True)
@@ -119,7 +119,7 @@ async def view_use(host: Host) -> list[ViewUse]:
     """
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
 
-    def look(connection: Connection) -> dict[str, tuple[int, int]]:
+    def look(connection: DatabaseConnection) -> dict[str, tuple[int, int]]:
         rows = connection.execute(_USED, (to_stored(midnight),))
         return {principal: (last, today) for principal, last, today in rows}
 

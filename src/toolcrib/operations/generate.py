@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
 from toolcrib.feature import FEATURES, Feature, features
-from toolcrib.operations.command import Column, Command, Parameter
+from toolcrib.operations.command import Column, Command, CommandParameter
 from toolcrib.operations.operation import Operation, holds_dataclass
 from toolcrib.schema.json_values import omitted_fields
 
@@ -65,7 +65,7 @@ def index() -> str:
     return (
         f'"""Modules and commands of the operations. {_NOTICE}"""\n\n'
         "from __future__ import annotations\n\n"
-        "from toolcrib.operations.command import Column, Command, Parameter\n\n"
+        "from toolcrib.operations.command import Column, Command, CommandParameter\n\n"
         f"SUBJECTS = {{\n{rows}}}\n"
         f"COMMANDS = {{\n{_commands(commands, subcommands=False)}}}\n"
         f"SUBCOMMANDS = {{\n{_commands(commands, subcommands=True)}}}\n"
@@ -85,11 +85,11 @@ def _complete(operation: Operation[..., Any], command: Command) -> Command:
     """The command with all parameters of its operation."""
     described = {parameter.name: parameter for parameter in command.parameters}
     given = operation.params.model_fields.items()
-    parameters = (_parameter(field, described.get(name, Parameter(name))) for name, field in given)
+    parameters = (_parameter(field, described.get(name, CommandParameter(name))) for name, field in given)
     return replace(command, parameters=tuple(parameters))
 
 
-def _parameter(field: FieldInfo, parameter: Parameter) -> Parameter:
+def _parameter(field: FieldInfo, parameter: CommandParameter) -> CommandParameter:
     """The parameter with the type, default, limits and choices of its field."""
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not NoneType]
     least = [limit.ge for limit in field.metadata if hasattr(limit, "ge")]
@@ -107,7 +107,7 @@ def _parameter(field: FieldInfo, parameter: Parameter) -> Parameter:
     return replace(parameter, type=kinds[0].__name__)
 
 
-def _construct(value: Command | Column | Parameter, depth: int) -> str:
+def _construct(value: Command | Column | CommandParameter, depth: int) -> str:
     """The expression for this value as ruff formats it; fields with default values are omitted."""
     indent = "    " * depth
     if not isinstance(value, Command) and _fits(f"{indent}{_literal(value)}"):
@@ -117,7 +117,7 @@ def _construct(value: Command | Column | Parameter, depth: int) -> str:
     return f"{type(value).__name__}(\n{lines}{indent})"
 
 
-def _given(value: Command | Column | Parameter) -> dict[str, Any]:
+def _given(value: Command | Column | CommandParameter) -> dict[str, Any]:
     given = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
     return {name: value for name, (value, default) in given.items() if value != default}
 
@@ -129,7 +129,7 @@ def _argument(name: str, value: object, depth: int) -> str:
         return f"{name}={_literal(value)}"
     if isinstance(value, tuple):
         parts = [
-            _construct(part, depth + 1) if isinstance(part, Column | Parameter) else _literal(part)
+            _construct(part, depth + 1) if isinstance(part, Column | CommandParameter) else _literal(part)
             for part in value
         ]
         lines = "".join(f"{indent}    {part},\n" for part in parts)
@@ -145,7 +145,7 @@ def _fits(line: str) -> bool:
 
 
 def _literal(value: object) -> str:
-    if isinstance(value, Command | Column | Parameter):
+    if isinstance(value, Command | Column | CommandParameter):
         given = ", ".join(f"{name}={_literal(argument)}" for name, argument in _given(value).items())
         return f"{type(value).__name__}({given})"
     if isinstance(value, tuple):

@@ -50,7 +50,7 @@ async def doctor(host: Host, params: DoctorParams) -> Diagnosis:
     return _report([*findings, *servers])
 
 
-async def _examine(context: CheckContext) -> list[Finding]:
+async def _examine(context: CheckContext) -> list[CheckResult]:
     ours = ((name, partial(plugins.find, CHECKS, name)) for name in plugins.names(CHECKS))
     theirs = (
         (f"{feature.name} {name}", partial(feature.module, name))
@@ -61,10 +61,10 @@ async def _examine(context: CheckContext) -> list[Finding]:
     return [finding for findings in found for finding in findings]
 
 
-async def _run_check(name: str, find: Callable[[], Any], context: CheckContext) -> Sequence[Finding]:
+async def _run_check(name: str, find: Callable[[], Any], context: CheckContext) -> Sequence[CheckResult]:
     """Its findings, or the reason why it cannot be made: the others are reported all the same."""
     try:
-        return await cast("Check", find()).check(context)
+        return await cast("CheckModule", find()).check(context)
     except (ToolcribError, OSError, sqlite3.Error) as error:
         reason = explained(error)
         if reason is None:
@@ -72,7 +72,7 @@ async def _run_check(name: str, find: Callable[[], Any], context: CheckContext) 
         return [broken(name.replace("_", " "), reason.message, reason.hint)]
 
 
-async def _servers(host: Host, wait: float) -> list[Finding]:
+async def _servers(host: Host, wait: float) -> list[CheckResult]:
     try:
         async with asyncio.timeout(wait):
             await host.servers.settle()
@@ -81,7 +81,7 @@ async def _servers(host: Host, wait: float) -> list[Finding]:
     return [_judge(status) for status in host.servers.statuses()]
 
 
-def _judge(status: ServerStatus) -> Finding:
+def _judge(status: ServerStatus) -> CheckResult:
     name = f"server {status.name}"
     if status.state is ServerState.READY:
         junk = f"; {status.junk_lines} lines on its stdout were not messages" if status.junk_lines else ""
@@ -99,7 +99,7 @@ def _judge(status: ServerStatus) -> Finding:
     return broken(name, detail, status.hint or f"See its log with: toolcrib logs {status.name}")
 
 
-def _report(findings: list[Finding]) -> Diagnosis:
+def _report(findings: list[CheckResult]) -> Diagnosis:
     return Diagnosis(ok=all(finding.verdict != "broken" for finding in findings), checks=findings)
 
 
@@ -107,7 +107,7 @@ Verdict = Literal["ok", "warning", "broken"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class CheckResult:
     """The result of one check; `hint` says how to fix a problem."""
 
     name: str
@@ -121,7 +121,7 @@ class Diagnosis:
     """All checks; `ok` is false if anything is broken."""
 
     ok: bool
-    checks: list[Finding]
+    checks: list[CheckResult]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,20 +135,20 @@ class CheckContext:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
-class Check(Protocol):
+class CheckModule(Protocol):
     """The interface of a module in `operations/checks`."""
 
-    async def check(self, context: CheckContext) -> list[Finding]:
+    async def check(self, context: CheckContext) -> list[CheckResult]:
         """Run the check; problems are returned, not raised."""
 
 
-def ok(name: str, detail: str) -> Finding:
-    return Finding(name=name, verdict="ok", detail=detail)
+def ok(name: str, detail: str) -> CheckResult:
+    return CheckResult(name=name, verdict="ok", detail=detail)
 
 
-def warning(name: str, detail: str, hint: str = "") -> Finding:
-    return Finding(name=name, verdict="warning", detail=detail, hint=hint)
+def warning(name: str, detail: str, hint: str = "") -> CheckResult:
+    return CheckResult(name=name, verdict="warning", detail=detail, hint=hint)
 
 
-def broken(name: str, detail: str, hint: str = "") -> Finding:
-    return Finding(name=name, verdict="broken", detail=detail, hint=hint)
+def broken(name: str, detail: str, hint: str = "") -> CheckResult:
+    return CheckResult(name=name, verdict="broken", detail=detail, hint=hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.operations.command import Column, Command, Parameter
+from toolcrib.operations.command import Column, Command, CommandParameter
 
 SUBJECTS = {
     "account_add": "toolcrib.features.accounts.operations",
@@ -181,7 +181,7 @@ COMMANDS = {
         ),
         empty="No calls.",
         parameters=(
-            Parameter(
+            CommandParameter(
                 name="limit",
                 help="Maximum number.",
                 short="-n",
@@ -189,10 +189,10 @@ COMMANDS = {
                 default=50,
                 limits=(1, 100000),
             ),
-            Parameter(name="tool", help="Only calls of this tool.", completes="tools"),
-            Parameter(name="server", help="Only calls of this server's tools.", completes="servers"),
-            Parameter(name="principal", help="Only calls by this caller: cli, python, agent …"),
-            Parameter(
+            CommandParameter(name="tool", help="Only calls of this tool.", completes="tools"),
+            CommandParameter(name="server", help="Only calls of this server's tools.", completes="servers"),
+            CommandParameter(name="principal", help="Only calls by this caller: cli, python, agent …"),
+            CommandParameter(
                 name="outcome",
                 help="Only calls with this outcome.",
                 choices=(
@@ -206,7 +206,7 @@ COMMANDS = {
                     "failed",
                 ),
             ),
-            Parameter(
+            CommandParameter(
                 name="since",
                 help="Only calls since 30m, 2h or 7d ago, or since a date and time.",
                 metavar="TIME",
@@ -219,20 +219,20 @@ COMMANDS = {
         help="Switch NAME off, now and at every start.",
         done="{name} is off.",
         shows_server=True,
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "enable": Command(
         section="Servers",
         help="Switch NAME on, now and at every start.",
         done="{name} is on.",
         shows_server=True,
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "halt": Command(
         section="Servers",
         help="Stop all mouse and keyboard input of NAME, a desktop server.",
         done="All input of {server} is stopped. To allow it again: toolcrib resume {server}",
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "logout": Command(
         section="Servers",
@@ -242,7 +242,7 @@ COMMANDS = {
         ),
         done="Signed out of {name}.",
         done_without=("was_signed_in", "You were not signed in to {name}."),
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "off": Command(
         section="Host",
@@ -274,19 +274,19 @@ COMMANDS = {
         ),
         empty="No servers are installed. Install one with: toolcrib add npm:PACKAGE",
         row_note="{name}: {error[message]}",
-        parameters=(Parameter(name="name", completes="servers", argument=True),),
+        parameters=(CommandParameter(name="name", completes="servers", argument=True),),
     ),
     "restart": Command(
         section="Servers",
         help="Restart NAME in the running host.",
         shows_server=True,
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "resume": Command(
         section="Servers",
         help="Allow input of NAME again after it was stopped.",
         done="{server} may use the mouse and the keyboard again. You are asked for each window.",
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "rollback": Command(
         section="Servers",
@@ -297,8 +297,8 @@ COMMANDS = {
         done="{name} is back at {active[version]}, instead of {before[version]}.",
         done_without=("before", "{name} is back at {active[version]}."),
         parameters=(
-            Parameter(name="name", completes="servers", required=True),
-            Parameter(
+            CommandParameter(name="name", completes="servers", required=True),
+            CommandParameter(
                 name="to",
                 help="Go back to this version instead of the previous one.",
                 metavar="VERSION",
@@ -309,13 +309,13 @@ COMMANDS = {
         section="Servers",
         help="Start NAME in the running host.",
         shows_server=True,
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
     "stop": Command(
         section="Servers",
         help="Stop NAME in the running host.\n\nIt stays off until it, or the host, is started again.",
         shows_server=True,
-        parameters=(Parameter(name="name", completes="servers", required=True),),
+        parameters=(CommandParameter(name="name", completes="servers", required=True),),
     ),
 }
 SUBCOMMANDS = {

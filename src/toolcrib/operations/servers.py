@@ -43,7 +43,7 @@ from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 
 
 def _server_command(help: str, done: str = "") -> Command:
@@ -77,7 +77,7 @@ async def server_facts(host: Host, name: str) -> ServerFacts:
     check_server(host, name)
     midnight = to_stored(datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0))
 
-    def look(connection: Connection) -> tuple[int, int, int | None]:
+    def look(connection: DatabaseConnection) -> tuple[int, int, int | None]:
         calls, failed = connection.execute(_TODAY, (midnight, name)).fetchone()
         last = connection.execute(_LAST, (name,)).fetchone()
         return calls, failed, last[0] if last else None

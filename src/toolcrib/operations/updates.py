@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.config.store import unknown_server
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.operations.command import SERVER, Column, Command, Parameter
+from toolcrib.operations.command import SERVER, Column, Command, CommandParameter
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import (
     installations_of,
@@ -64,7 +64,7 @@ CONCURRENT_CHECKS = 3
         ),
         empty="No servers are installed. Install one with: toolcrib add npm:PACKAGE",
         row_note="{name}: {error[message]}",
-        parameters=(Parameter("name", argument=True, completes="servers"),),
+        parameters=(CommandParameter("name", argument=True, completes="servers"),),
     ),
 )
 async def outdated(host: Host, *, name: str | None = None) -> list[VersionLook]:
@@ -216,7 +216,9 @@ def _is_current(plan: Plan, before: Record) -> bool:
         done_without=("before", "{name} is back at {active[version]}."),
         parameters=(
             SERVER,
-            Parameter("to", metavar="VERSION", help="Go back to this version instead of the previous one."),
+            CommandParameter(
+                "to", metavar="VERSION", help="Go back to this version instead of the previous one."
+            ),
         ),
     ),
 )

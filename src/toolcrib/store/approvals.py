@@ -22,10 +22,10 @@ from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import Row, from_stored, to_stored
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.decisions import Decided, Decisions, select
 from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule
@@ -48,7 +48,7 @@ STORED_WITHIN = 2.0
 class ApprovalRules:
     """Created by `open`."""
 
-    def __init__(self, database: Database, clock: Clock, rows: Sequence[Row]) -> None:
+    def __init__(self, database: AsyncDatabase, clock: Clock, rows: Sequence[Row]) -> None:
         self._database = database
         self._clock = clock
         self.active: Sequence[Rule] = ()
@@ -58,7 +58,7 @@ class ApprovalRules:
         self._last_write: Future[None] | None = None
 
     @classmethod
-    async def open(cls, database: Database, *, clock: Clock) -> ApprovalRules:
+    async def open(cls, database: AsyncDatabase, *, clock: Clock) -> ApprovalRules:
         """Read all rules; a broken one is logged and not active."""
         return cls(database, clock, await database.run(partial(_rows, database.decisions)))
 
@@ -156,7 +156,7 @@ class ApprovalRules:
 class ApprovalRequests:
     """Unanswered questions."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: AsyncDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -166,7 +166,7 @@ class ApprovalRequests:
         row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)
         decided = self._database.decisions.decide(_REQUESTS, *row, None)
 
-        def put(connection: Connection) -> str:
+        def put(connection: DatabaseConnection) -> str:
             _remove_expired(connection, self._clock.now())
             asked = self._signed(connection, "WHERE digest = ? AND answer IS NULL", question.digest)
             if asked:
@@ -176,7 +176,7 @@ class ApprovalRequests:
 
         return await self._database.run(lambda connection: transact(connection, put))
 
-    def _signed(self, connection: Connection, where: str, value: str) -> list[Row]:
+    def _signed(self, connection: DatabaseConnection, where: str, value: str) -> list[Row]:
         """The questions that a host stored, as their columns and `decided`."""
         rows = connection.execute(f"{select(_REQUESTS)} {where}", (value,)).fetchall()
         return [tuple(row) for row in rows if self._database.decisions.fits(_REQUESTS, row)]
@@ -194,7 +194,7 @@ class ApprovalRequests:
         )
         by = decider()
 
-        def store(connection: Connection) -> bool:
+        def store(connection: DatabaseConnection) -> bool:
             """The signature is that of the question as it was shown, with its answer."""
             asked = self._signed(connection, "WHERE id = ? AND answer IS NULL", question_id)
             if not asked:
@@ -217,7 +217,7 @@ class ApprovalRequests:
         known = {"by": decided.by, "host": decided.host, "waited": waited}
         return ApprovalAnswer(**{**said, "lift": read_flow_exception(said.get("lift")), **known})
 
-    def _take(self, connection: Connection, digest: str) -> Row | None:
+    def _take(self, connection: DatabaseConnection, digest: str) -> Row | None:
         where = "WHERE digest = ? AND answer IS NOT NULL ORDER BY asked_at"
         for row in self._signed(connection, where, digest):
             statement = "DELETE FROM approval_requests WHERE id = ?"
@@ -243,7 +243,7 @@ class ApprovalRequests:
         await self._database.run(lambda connection: _execute(connection, statement, (question_id,)))
 
 
-def _rows(decisions: Decisions, connection: Connection) -> list[Row]:
+def _rows(decisions: Decisions, connection: DatabaseConnection) -> list[Row]:
     """The signed rules, and of the others those that deny or ask, which stay on: they allow nothing."""
     rows = decisions.read(connection, "approval_rules")
     refused = decisions.refused.get("approval_rules", {}).values()
@@ -288,7 +288,7 @@ def _read(stored: str) -> Rule:
     return rule
 
 
-def _execute(connection: Connection, statement: str, row: tuple[Any, ...]) -> None:
+def _execute(connection: DatabaseConnection, statement: str, row: tuple[Any, ...]) -> None:
     connection.execute(statement, row)
 
 
@@ -297,7 +297,7 @@ def _is_expired(question: str, now: datetime) -> bool:
     return expires is not None and datetime.fromisoformat(expires) <= now
 
 
-def _remove_expired(connection: Connection, now: datetime) -> None:
+def _remove_expired(connection: DatabaseConnection, now: datetime) -> None:
     rows = connection.execute("SELECT id, question FROM approval_requests").fetchall()
     for question_id, question in rows:
         if _is_expired(question, now):

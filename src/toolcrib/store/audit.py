@@ -25,8 +25,8 @@ from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import DatabaseError
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection, transact
-from toolcrib.store.work_queue import BEHIND_BUSY_SECONDS, BRIEF_SECONDS, Database, is_lock, may_pass
+from toolcrib.store.connection import DatabaseConnection, transact
+from toolcrib.store.work_queue import BEHIND_BUSY_SECONDS, BRIEF_SECONDS, AsyncDatabase, is_lock, may_pass
 from toolcrib.tasks import cancel_and_wait
 
 JUMP = timedelta(days=30)
@@ -66,7 +66,7 @@ rows made the writer and the event loop compete for the interpreter's lock, whic
 the writing."""
 
 
-async def delete_expired(database: Database, now: datetime, age: timedelta) -> int:
+async def delete_expired(database: AsyncDatabase, now: datetime, age: timedelta) -> int:
     """Returns the number of deleted records."""
     if await database.run(partial(_is_after_jump, to_stored(now - JUMP), to_stored(now))):
         return 0
@@ -79,7 +79,7 @@ async def delete_expired(database: Database, now: datetime, age: timedelta) -> i
     return gone
 
 
-def _is_after_jump(before: int, now: int, connection: Connection) -> bool:
+def _is_after_jump(before: int, now: int, connection: DatabaseConnection) -> bool:
     """Whether the records newer than `before` follow a gap, as after a jump of the clock."""
     statement = "SELECT max(time) FROM calls WHERE time < ?"
     (last,) = connection.execute(statement, (before,)).fetchone()
@@ -89,14 +89,14 @@ def _is_after_jump(before: int, now: int, connection: Connection) -> bool:
     return bool(min(now, following if following is not None else now) - last > now - before)
 
 
-def _first_kept(oldest: int, now: int, connection: Connection) -> int:
+def _first_kept(oldest: int, now: int, connection: DatabaseConnection) -> int:
     """The first record that is not expired: those written after it are newer, whatever their time says."""
     statement = "SELECT id FROM calls WHERE time >= ? AND time <= ? ORDER BY id LIMIT 1"
     found = connection.execute(statement, (oldest, now)).fetchone()
     return LAST_ID if found is None else int(found[0])
 
 
-def _delete_before(oldest: int, border: int, connection: Connection) -> int:
+def _delete_before(oldest: int, border: int, connection: DatabaseConnection) -> int:
     statement = "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE time < ? AND id < ? LIMIT ?)"
     return connection.execute(statement, (oldest, border, AT_ONCE)).rowcount
 
@@ -106,7 +106,7 @@ class AuditLog:
 
     def __init__(
         self,
-        database: Database,
+        database: AsyncDatabase,
         *,
         days: int = 90,
         clock: Clock | None = None,
@@ -252,7 +252,7 @@ class AuditLog:
         )
         return [record_of(row) for row in rows]
 
-    async def look(self, at: Callable[[Connection], T]) -> T:
+    async def look(self, at: Callable[[DatabaseConnection], T]) -> T:
         """Run a query once everything recorded so far is written."""
         await self._flush_for_a_while()
         return await self._database.run(at)
@@ -339,7 +339,7 @@ class AuditLog:
         self.lost += count
 
 
-def _insert(batch: list[CallRecord], connection: Connection) -> None:
+def _insert(batch: list[CallRecord], connection: DatabaseConnection) -> None:
     rows = [_to_row(record) for record in batch]
     try:
         _insert_all(rows, connection)
@@ -348,7 +348,7 @@ def _insert(batch: list[CallRecord], connection: Connection) -> None:
         _insert_all([tuple(_storable(value) for value in row) for row in rows], connection)
 
 
-def _insert_all(rows: list[tuple[Any, ...]], connection: Connection) -> None:
+def _insert_all(rows: list[tuple[Any, ...]], connection: DatabaseConnection) -> None:
     if isinstance(connection, sqlite3.Connection):
         transact(connection, partial(_insert_rows, rows))
     # One statement and one answer of the server, whatever their number: calls wait for it.
@@ -358,7 +358,7 @@ def _insert_all(rows: list[tuple[Any, ...]], connection: Connection) -> None:
         connection.execute(_INSERT_ARRAYS, [list(column) for column in zip(*rows, strict=True)])
 
 
-def _insert_rows(rows: list[tuple[Any, ...]], connection: Connection) -> None:
+def _insert_rows(rows: list[tuple[Any, ...]], connection: DatabaseConnection) -> None:
     first, count = 0, _ROWS_AT_ONCE
     while first < len(rows):
         if first + count > len(rows):

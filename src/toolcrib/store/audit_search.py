@@ -13,7 +13,7 @@ from typing import Any
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.audit import COLUMNS, record_of
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection, escaped_like
+from toolcrib.store.connection import DatabaseConnection, escaped_like
 
 _COLUMNS = f"id, {COLUMNS}"
 
@@ -53,7 +53,7 @@ def place_of(found: FoundCall) -> Place:
 
 
 def find(
-    connection: Connection,
+    connection: DatabaseConnection,
     wanted: CallFilter,
     limit: int,
     *,
@@ -70,14 +70,14 @@ def find(
     return [_found(row) for row in connection.execute(statement, (*values, limit))]
 
 
-def find_one(connection: Connection, call_id: str) -> FoundCall | None:
+def find_one(connection: DatabaseConnection, call_id: str) -> FoundCall | None:
     """The call of this id; recent ones are found quickly."""
     statement = f"SELECT {_COLUMNS} FROM calls WHERE call_id = ? ORDER BY time DESC LIMIT 1"  # noqa: S608
     row = connection.execute(statement, (call_id,)).fetchone()
     return None if row is None else _found(row)
 
 
-def tools_in_session(connection: Connection, session: str) -> set[str]:
+def tools_in_session(connection: DatabaseConnection, session: str) -> set[str]:
     """The tools whose results are part of a session or of one of its parts, `session/…`."""
     statement = (
         "SELECT DISTINCT tool FROM calls WHERE outcome IN ('ok', 'tool_error')"
@@ -87,7 +87,7 @@ def tools_in_session(connection: Connection, session: str) -> set[str]:
     return {str(row[0]) for row in connection.execute(statement, (session, part, part))}
 
 
-def count(connection: Connection, wanted: CallFilter) -> int:
+def count(connection: DatabaseConnection, wanted: CallFilter) -> int:
     where, values = _where(wanted)
     statement = f"SELECT count(*) FROM calls {_clause(where)}"  # noqa: S608
     found: int = connection.execute(statement, values).fetchone()[0]
@@ -104,7 +104,7 @@ class Sums:
     """By outcome, without `ok`."""
 
 
-def sums(connection: Connection, since: datetime) -> Sums:
+def sums(connection: DatabaseConnection, since: datetime) -> Sums:
     moment = to_stored(since)
     total = connection.execute("SELECT count(*) FROM calls WHERE time >= ?", (moment,)).fetchone()[0]
     # A full scan: an index would take three times as long for this many rows.
@@ -123,7 +123,7 @@ def sums(connection: Connection, since: datetime) -> Sums:
     )
 
 
-def uses_of_rules(connection: Connection, rules: Sequence[str]) -> dict[str, tuple[int, datetime]]:
+def uses_of_rules(connection: DatabaseConnection, rules: Sequence[str]) -> dict[str, tuple[int, datetime]]:
     """How often each rule decided, and when last; unused rules are left out."""
     statement = f"SELECT count(*), max(time) FROM calls WHERE {_RULE}"  # noqa: S608
     found = ((rule, *connection.execute(statement, (rule,)).fetchone()) for rule in rules)
@@ -204,7 +204,7 @@ class ServerHours:
     """The median."""
 
 
-def call_hours(connection: Connection, now: datetime) -> dict[str, ServerHours]:
+def call_hours(connection: DatabaseConnection, now: datetime) -> dict[str, ServerHours]:
     """The servers that were called in the last day."""
     until, since = to_stored(now), to_stored(now - timedelta(hours=HOURS))
     found: dict[str, ServerHours] = {}

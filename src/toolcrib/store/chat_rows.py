@@ -11,9 +11,9 @@ from typing import Any
 from toolcrib.chats.replay import StoredEntry
 from toolcrib.schema.json_values import moment
 from toolcrib.store.columns import from_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.reading import beside_loop
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 _MOST_KNOWN = 5000
 """Cached states: they change only when an entry is added."""
@@ -30,7 +30,7 @@ class ChatStanding:
 class ChatRows:
     """Reads chats; `Chats` writes them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: AsyncDatabase) -> None:
         self._database = database
         self._known: OrderedDict[tuple[str, int], ChatStanding] = OrderedDict()
 
@@ -78,7 +78,7 @@ def _ending(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
     return "answered" if said and not calls else INTERRUPTED
 
 
-def _standing(chat: str, connection: Connection) -> ChatStanding:
+def _standing(chat: str, connection: DatabaseConnection) -> ChatStanding:
     calls = connection.execute(
         "SELECT count(*) FROM chat_entries AS entry, json_each(entry.body, '$.parts') AS part"
         " WHERE entry.chat = ? AND entry.kind = 'said' AND json_extract(part.value, '$.type') = 'call'",

@@ -21,14 +21,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from toolcrib.agent.chat import Chat, ChatInfo, Entry
+from toolcrib.agent.chat import Chat, ChatMetadata, Entry
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import NotFound
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection, contains_all, transact
+from toolcrib.store.connection import DatabaseConnection, contains_all, transact
 from toolcrib.store.reading import beside_loop
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 _INFO = """
     SELECT id, title, model, created, updated, parent,
@@ -49,11 +49,11 @@ LAST = "last"
 KEPT_DELETED = timedelta(days=30)
 
 
-def read_infos(connection: Connection, clause: str, values: Sequence[Any]) -> list[ChatInfo]:
+def read_infos(connection: DatabaseConnection, clause: str, values: Sequence[Any]) -> list[ChatMetadata]:
     return [_read_info(row) for row in connection.execute(f"{_INFO} {clause}", values)]
 
 
-def insert(info: ChatInfo, connection: Connection) -> None:
+def insert(info: ChatMetadata, connection: DatabaseConnection) -> None:
     connection.execute(
         "INSERT INTO chats (id, title, model, created, updated, parent, project, pinned, banned)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -71,15 +71,15 @@ def insert(info: ChatInfo, connection: Connection) -> None:
     )
 
 
-def insert_with(info: ChatInfo, rows: Sequence[EntryRow], connection: Connection) -> None:
-    def write(within: Connection) -> None:
+def insert_with(info: ChatMetadata, rows: Sequence[EntryRow], connection: DatabaseConnection) -> None:
+    def write(within: DatabaseConnection) -> None:
         insert(info, within)
         within.executemany(_APPEND, rows)
 
     transact(connection, write)
 
 
-def update(info: ChatInfo, connection: Connection) -> None:
+def update(info: ChatMetadata, connection: DatabaseConnection) -> None:
     """Write everything that can change except entries."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ?, pinned = ?, banned = ?, deleted = ?"
@@ -96,7 +96,7 @@ def update(info: ChatInfo, connection: Connection) -> None:
     )
 
 
-def update_use(info: ChatInfo, connection: Connection) -> None:
+def update_use(info: ChatMetadata, connection: DatabaseConnection) -> None:
     """Write title, model and folder."""
     connection.execute(
         "UPDATE chats SET title = ?, model = ?, project = ? WHERE id = ?",
@@ -104,20 +104,20 @@ def update_use(info: ChatInfo, connection: Connection) -> None:
     )
 
 
-def entry_rows(chat: str, connection: Connection) -> list[tuple[int, str, str]]:
+def entry_rows(chat: str, connection: DatabaseConnection) -> list[tuple[int, str, str]]:
     """The time, kind and body of each entry."""
     statement = "SELECT time, kind, body FROM chat_entries WHERE chat = ? ORDER BY position"
     return connection.execute(statement, (chat,)).fetchall()
 
 
-def append(row: EntryRow, connection: Connection) -> None:
+def append(row: EntryRow, connection: DatabaseConnection) -> None:
     transact(connection, lambda within: _append(row, within))
 
 
-def rewrite(row: EntryRow, mark: str, connection: Connection) -> None:
+def rewrite(row: EntryRow, mark: str, connection: DatabaseConnection) -> None:
     """Replace the entry with this mark; append it if missing."""
 
-    def write(within: Connection) -> None:
+    def write(within: DatabaseConnection) -> None:
         found = within.execute(
             "SELECT position FROM chat_entries"
             " WHERE chat = ? AND position >= ? AND json_extract(body, '$.mark') = ?",
@@ -133,7 +133,7 @@ def rewrite(row: EntryRow, mark: str, connection: Connection) -> None:
     transact(connection, write)
 
 
-def _append(row: EntryRow, within: Connection) -> None:
+def _append(row: EntryRow, within: DatabaseConnection) -> None:
     while not within.execute(f"{_APPEND} ON CONFLICT DO NOTHING", row).rowcount:
         if _is_written(row, within):
             break
@@ -143,15 +143,15 @@ def _append(row: EntryRow, within: Connection) -> None:
     within.execute("UPDATE chats SET updated = ? WHERE id = ?", (row[2], row[0]))
 
 
-def _is_written(row: EntryRow, within: Connection) -> bool:
+def _is_written(row: EntryRow, within: DatabaseConnection) -> bool:
     """Whether this is a retry, after the connection was lost, of what had been written."""
     statement = "SELECT time, kind, body FROM chat_entries WHERE chat = ? AND position = ?"
     found: tuple[int, str, str] | None = within.execute(statement, row[:2]).fetchone()
     return found == row[2:]
 
 
-def copy(info: ChatInfo, source: str, count: int, connection: Connection) -> None:
-    def write(within: Connection) -> None:
+def copy(info: ChatMetadata, source: str, count: int, connection: DatabaseConnection) -> None:
+    def write(within: DatabaseConnection) -> None:
         insert(info, within)
         within.execute(
             "INSERT INTO chat_entries SELECT CAST(? AS TEXT), position, time, kind, body FROM chat_entries"
@@ -162,17 +162,17 @@ def copy(info: ChatInfo, source: str, count: int, connection: Connection) -> Non
     transact(connection, write)
 
 
-def erase(chat: str, connection: Connection) -> None:
+def erase(chat: str, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM chats WHERE id = ?", (chat,))
 
 
-def erase_deleted(before: datetime, connection: Connection) -> None:
+def erase_deleted(before: datetime, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM chats WHERE deleted < ?", (to_stored(before),))
 
 
-def _read_info(row: tuple[Any, ...]) -> ChatInfo:
+def _read_info(row: tuple[Any, ...]) -> ChatMetadata:
     chat, title, model, created, updated, parent, entries, project, pinned, banned, deleted = row
-    return ChatInfo(
+    return ChatMetadata(
         id=chat,
         title=title,
         model=model,
@@ -200,14 +200,14 @@ _SHORTEST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ChatMatch:
-    info: ChatInfo
+    info: ChatMetadata
     excerpt: str = ""
     """The text around the words; empty if they are in the title."""
     position: int | None = None
     """The entry that contains them; None for the title."""
 
 
-def search(words: str, limit: int, connection: Connection) -> list[ChatMatch]:
+def search(words: str, limit: int, connection: DatabaseConnection) -> list[ChatMatch]:
     wanted = words.split()
     if not wanted:
         return []
@@ -225,7 +225,7 @@ def search(words: str, limit: int, connection: Connection) -> list[ChatMatch]:
     return found
 
 
-def _said(words: list[str], connection: Connection) -> dict[str, tuple[int, str]]:
+def _said(words: list[str], connection: DatabaseConnection) -> dict[str, tuple[int, str]]:
     """By chat, the last message with all words."""
     long = [word for word in words if len(word) >= _SHORTEST]
     short = [word.casefold() for word in words if len(word) < _SHORTEST]
@@ -242,7 +242,7 @@ def _said(words: list[str], connection: Connection) -> dict[str, tuple[int, str]
     return {**_interrupted(words, connection), **found}
 
 
-def _interrupted(words: list[str], connection: Connection) -> dict[str, tuple[int, str]]:
+def _interrupted(words: list[str], connection: DatabaseConnection) -> dict[str, tuple[int, str]]:
     """By chat, the last interrupted answer with all words."""
     wanted = [word.casefold() for word in words]
     return {
@@ -262,7 +262,7 @@ def _excerpt(text: str, word: str) -> str:
 class Chats:
     """The chats of a home. A chat is named by its id, the beginning of its id, or `last`."""
 
-    def __init__(self, database: Database, clock: Clock | None = None) -> None:
+    def __init__(self, database: AsyncDatabase, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock or SystemClock()
         self.busy: set[str] = set()
@@ -281,7 +281,7 @@ class Chats:
     ) -> Chat:
         """A new chat, written together with its first entries."""
         now = self._clock.now()
-        info = ChatInfo(
+        info = ChatMetadata(
             id=secrets.token_hex(6),
             title=title,
             model=model,
@@ -315,13 +315,13 @@ class Chats:
         """Replace the entry with this mark, at this position or later; append it if missing."""
         now = self._clock.now()
 
-        def write(connection: Connection) -> None:
+        def write(connection: DatabaseConnection) -> None:
             # Encoded here, in the database's thread, because answers can be long.
             rewrite(_row(chat, position, now, entry), mark, connection)
 
         self._submit(write)
 
-    def change(self, info: ChatInfo) -> None:
+    def change(self, info: ChatMetadata) -> None:
         """Store another title, model or folder."""
         self._submit(partial(update_use, info))
 
@@ -329,7 +329,7 @@ class Chats:
         """Wait until everything is on disk."""
         await self._run(lambda connection: None)
 
-    async def list(self, limit: int = 50, *, before: datetime | None = None) -> Sequence[ChatInfo]:
+    async def list(self, limit: int = 50, *, before: datetime | None = None) -> Sequence[ChatMetadata]:
         """The latest chats first; `before` for those last used earlier."""
         until = 2**62 if before is None else to_stored(before)
         clause = "WHERE deleted IS NULL AND updated < ? ORDER BY updated DESC, id LIMIT ?"
@@ -339,12 +339,12 @@ class Chats:
         """Chats with all of these words in one message or in the title, latest first."""
         return await self._run(partial(search, words, limit))
 
-    async def rename(self, chat: str, title: str) -> ChatInfo:
+    async def rename(self, chat: str, title: str) -> ChatMetadata:
         return await self._change(chat, title=" ".join(title.split()))
 
     async def choose_tools(
         self, chat: str, *, pinned: Sequence[str] | None = None, banned: Sequence[str] | None = None
-    ) -> ChatInfo:
+    ) -> ChatMetadata:
         """Set the tools that a chat always offers and never uses; None leaves them unchanged."""
         info = await self._find(chat)
         return await self._change(
@@ -379,17 +379,17 @@ class Chats:
         taken = {info.title for info in alike}
         return next(candidate for candidate in _fork_titles(title) if candidate not in taken)
 
-    async def delete(self, chat: str) -> ChatInfo:
+    async def delete(self, chat: str) -> ChatMetadata:
         """Delete a chat; `restore` brings it back until it is removed after some weeks."""
         now = self._clock.now()
         await self._run(partial(erase_deleted, now - KEPT_DELETED))
         return await self._change(chat, deleted=now)
 
-    async def deleted(self, limit: int = 50) -> Sequence[ChatInfo]:
+    async def deleted(self, limit: int = 50) -> Sequence[ChatMetadata]:
         """Chats that can be restored, latest first."""
         return await self._infos("WHERE deleted IS NOT NULL ORDER BY deleted DESC, id LIMIT ?", limit)
 
-    async def restore(self, chat: str) -> ChatInfo:
+    async def restore(self, chat: str) -> ChatMetadata:
         """Raises `NotFound` if it is not deleted."""
         info = await self._find(chat, deleted=True)
         restored = replace(info, deleted=None)
@@ -404,15 +404,15 @@ class Chats:
             info = await self._find(chat, deleted=True)
         await self._run(partial(erase, info.id))
 
-    async def _change(self, chat: str, **changes: object) -> ChatInfo:
-        info: ChatInfo = replace(await self._find(chat), **changes)  # type: ignore[arg-type]
+    async def _change(self, chat: str, **changes: object) -> ChatMetadata:
+        info: ChatMetadata = replace(await self._find(chat), **changes)  # type: ignore[arg-type]
         await self._run(partial(update, info))
         return info
 
-    async def _infos(self, clause: str, *values: object) -> Sequence[ChatInfo]:
+    async def _infos(self, clause: str, *values: object) -> Sequence[ChatMetadata]:
         return await self._run(lambda within: read_infos(within, clause, values))
 
-    async def _find(self, chat: str, *, deleted: bool = False) -> ChatInfo:
+    async def _find(self, chat: str, *, deleted: bool = False) -> ChatMetadata:
         if chat == LAST:
             latest = await self.list(1)
             if latest:
@@ -427,11 +427,11 @@ class Chats:
         several = "Several chats begin with" if chat and found else "There is no chat called"
         raise NotFound(f"{several} {chat!r}.", hint="List them with: toolcrib chat --list")
 
-    async def _run(self, work: Callable[[Connection], T]) -> T:
+    async def _run(self, work: Callable[[DatabaseConnection], T]) -> T:
         """After the entries that wait to be written, so that none is missing or overtaken."""
         return await self._database.run(work, in_order=True)
 
-    def _submit(self, work: Callable[[Connection], None]) -> None:
+    def _submit(self, work: Callable[[DatabaseConnection], None]) -> None:
         self._database.keep(work).add_done_callback(self._take_in)
 
     def _take_in(self, written: Future[None]) -> None:

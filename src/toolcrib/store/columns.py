@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from toolcrib.store.connection import ROW_ERRORS, Connection, statement_may_fail, transact
+from toolcrib.store.connection import ROW_ERRORS, DatabaseConnection, statement_may_fail, transact
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -49,12 +49,12 @@ logger = logging.getLogger(__name__)
 Row = tuple[Any, ...]
 
 
-def write_each(connection: Connection, statement: str, rows: Sequence[Row]) -> list[Row]:
+def write_each(connection: DatabaseConnection, statement: str, rows: Sequence[Row]) -> list[Row]:
     """Write rows in one transaction; returns those that could not be stored. Raises if none could."""
     return transact(connection, lambda within: [row for row in rows if not _wrote(within, statement, row)])
 
 
-def _wrote(connection: Connection, statement: str, row: Row) -> bool:
+def _wrote(connection: DatabaseConnection, statement: str, row: Row) -> bool:
     try:
         with statement_may_fail(connection):
             connection.execute(statement, row)

@@ -34,7 +34,7 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class Connection(Protocol):
+class DatabaseConnection(Protocol):
     @property
     def in_transaction(self) -> bool: ...
 
@@ -44,7 +44,7 @@ class Connection(Protocol):
 
 
 @contextlib.contextmanager
-def transaction(connection: Connection) -> Iterator[None]:
+def transaction(connection: DatabaseConnection) -> Iterator[None]:
     """One write transaction, committed when the block is left, unless it raised."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -56,14 +56,14 @@ def transaction(connection: Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def transact(connection: Connection, work: Callable[[Connection], T]) -> T:
+def transact(connection: DatabaseConnection, work: Callable[[DatabaseConnection], T]) -> T:
     """Run work in one write transaction."""
     with transaction(connection):
         return work(connection)
 
 
 @contextlib.contextmanager
-def statement_may_fail(connection: Connection) -> Iterator[None]:
+def statement_may_fail(connection: DatabaseConnection) -> Iterator[None]:
     """Keep the transaction usable if a statement fails; SQLite does so on its own."""
     if isinstance(connection, sqlite3.Connection):
         yield
@@ -79,7 +79,7 @@ def statement_may_fail(connection: Connection) -> Iterator[None]:
 
 
 def contains_all(
-    connection: Connection, table: str, column: str, words: Sequence[str]
+    connection: DatabaseConnection, table: str, column: str, words: Sequence[str]
 ) -> tuple[str, list[str]]:
     """A clause for rows whose text contains all words, ignoring case; SQLite has a full-text index for it."""
     if isinstance(connection, sqlite3.Connection):

@@ -13,10 +13,10 @@ from typing import Any
 
 from toolcrib.clock import Clock
 from toolcrib.store.columns import BLOB_MARK, Row, from_column, to_column, to_stored
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.decisions import COLUMN, Decided, Decisions, signed_tables
 from toolcrib.store.tables import Table, feature_tables
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 PAGE = 500
 _PAGE_SECONDS = 120.0
@@ -129,22 +129,22 @@ class Copied:
     added: int
 
 
-def count_rows(connection: Connection) -> dict[str, int]:
+def count_rows(connection: DatabaseConnection) -> dict[str, int]:
     """How many rows each table has."""
     return {table.name: _count(connection, table) for table in copied_tables()}
 
 
-def last_copied(source: str, connection: Connection) -> int | None:
+def last_copied(source: str, connection: DatabaseConnection) -> int | None:
     """When this source was last copied to a shared database, as stored; None if never."""
     row = connection.execute("SELECT moved_at FROM moved_from WHERE source = ?", (source,)).fetchone()
     return None if row is None else int(row[0])
 
 
-async def copy_all(source: Database, target: Database, label: str, clock: Clock) -> list[Copied]:
+async def copy_all(source: AsyncDatabase, target: AsyncDatabase, label: str, clock: Clock) -> list[Copied]:
     """Copy all tables; `label` identifies the source in a shared target."""
     now = to_stored(clock.now())
 
-    def copy(within: Connection) -> list[Copied]:
+    def copy(within: DatabaseConnection) -> list[Copied]:
         since = last_copied(label, within) if target.shared else None
         copied = [_copy(source, table, since, within, target.decisions) for table in copied_tables()]
         if target.shared:
@@ -158,7 +158,7 @@ async def copy_all(source: Database, target: Database, label: str, clock: Clock)
 
 
 def _copy(
-    source: Database, table: Table, since: int | None, target: Connection, decisions: Decisions
+    source: AsyncDatabase, table: Table, since: int | None, target: DatabaseConnection, decisions: Decisions
 ) -> Copied:
     before, rows = _count(target, table), 0
     columns, values = ", ".join(table.columns), ", ".join("?" * len(table.columns))
@@ -170,7 +170,9 @@ def _copy(
     return Copied(table=table.name, rows=rows, added=_count(target, table) - before)
 
 
-def _signed_again(source: Database, decisions: Decisions, table: Table, page: Sequence[Row]) -> list[Row]:
+def _signed_again(
+    source: AsyncDatabase, decisions: Decisions, table: Table, page: Sequence[Row]
+) -> list[Row]:
     """Decisions that the source accepts, signed for the target; a row that is over is only a record."""
     if (signed := signed_tables().get(table.name)) is None:
         return list(page)
@@ -187,7 +189,7 @@ def _signed_again(source: Database, decisions: Decisions, table: Table, page: Se
     return found
 
 
-def _pages(source: Database, table: Table, since: int | None) -> Iterator[Sequence[Row]]:
+def _pages(source: AsyncDatabase, table: Table, since: int | None) -> Iterator[Sequence[Row]]:
     """The rows in the order of their key."""
     last: Row | None = None
     width = len(table.columns)
@@ -226,6 +228,6 @@ def _portable(row: Row) -> Row:
     )
 
 
-def _count(connection: Connection, table: Table) -> int:
+def _count(connection: DatabaseConnection, table: Table) -> int:
     count: int = connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]  # noqa: S608
     return count

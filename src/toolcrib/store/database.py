@@ -1,4 +1,4 @@
-"""One SQLite file, or PostgreSQL if the crib is shared; opened here, used through `Database`.
+"""One SQLite file, or PostgreSQL if the crib is shared; opened here, used through `AsyncDatabase`.
 
 SQLite: write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a
 power cut at most the last moments. Several processes may share the file. It is copied before its schema is
@@ -27,16 +27,16 @@ from toolcrib.config.safe_files import exclusive
 from toolcrib.errors import ConfigError
 from toolcrib.schema.system_failures import database_failure, hint_for
 from toolcrib.store import incidents
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.migrations import STEPS, is_current, migrate
-from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, Database, Engine, is_lock
+from toolcrib.store.work_queue import BRIEF_SECONDS, BUSY_SECONDS, AsyncDatabase, DatabaseEngine, is_lock
 
 FOLDER = "backups"
 KEPT = 3
 PATIENCE = 600.0
 """Seconds to wait for another process that copies and migrates the same file."""
 
-__all__ = ["Database", "is_foreign", "is_lock", "open_database", "transact"]
+__all__ = ["AsyncDatabase", "is_foreign", "is_lock", "open_database", "transact"]
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class SqliteFile:
         elif not is_known:
             self._report(f"The database {path} was replaced by another one.{_WITHOUT}")
 
-    def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+    def do(self, work: Callable[[DatabaseConnection], T], busy_seconds: float) -> T:
         if _identity(self._path) != self._file and time.monotonic() >= self._next_look:
             self._recover()
         if busy_seconds == BRIEF_SECONDS:
@@ -199,7 +199,7 @@ class SqliteFile:
 
 
 @asynccontextmanager
-async def open_database(place: Path | str, signer: Signer | None = None) -> AsyncIterator[Database]:
+async def open_database(place: Path | str, signer: Signer | None = None) -> AsyncIterator[AsyncDatabase]:
     """Open a SQLite file or a `postgresql://` URL, created and migrated if necessary; closed when the block
     ends. Without the `signer` of a shared database, no decision in it is accepted.
 
@@ -212,7 +212,7 @@ async def open_database(place: Path | str, signer: Signer | None = None) -> Asyn
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toolcrib-store")
     try:
         engine = await asyncio.wrap_future(thread.submit(_opened, place))
-        database = Database(engine, thread, signer)
+        database = AsyncDatabase(engine, thread, signer)
         try:
             yield database
         finally:
@@ -227,7 +227,7 @@ async def open_database(place: Path | str, signer: Signer | None = None) -> Asyn
         thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _opened(place: Path | str) -> Engine:
+def _opened(place: Path | str) -> DatabaseEngine:
     if isinstance(place, Path):
         return SqliteFile(place)
     from toolcrib.store.postgres.server import PostgresServer

@@ -20,7 +20,7 @@ from toolcrib.config.database_key import Signer
 from toolcrib.errors import ConfigError
 from toolcrib.schema.deciders import decider, this_host
 from toolcrib.store.columns import Row, from_column
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.tables import SignedTable, feature_tables
 
 logger = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ class Decisions:
         if len(self._retired) > _MOST_RETIRED:
             del self._retired[next(iter(self._retired))]
 
-    def read(self, connection: Connection, table: str, order: str = "") -> list[Row]:
+    def read(self, connection: DatabaseConnection, table: str, order: str = "") -> list[Row]:
         """The signed rows of a table: its signed columns and `decided`."""
         states = signed_tables()[table].open_states
         where = f"WHERE state IN ({', '.join('?' * len(states))})" if states else ""
@@ -179,7 +179,7 @@ def _plain(values: Iterable[Any]) -> list[Any]:
     return [from_column(value) if isinstance(value, str | bytes) else value for value in values]
 
 
-def look_for_refused(decisions: Decisions, connection: Connection) -> Refused:
+def look_for_refused(decisions: Decisions, connection: DatabaseConnection) -> Refused:
     """All rows of all tables without a valid signature."""
     if not decisions.shared:
         return {}
@@ -188,7 +188,9 @@ def look_for_refused(decisions: Decisions, connection: Connection) -> Refused:
     return {table: dict(rows) for table, rows in decisions.refused.items() if rows}
 
 
-def sign_rows(decisions: Decisions, refused: Refused, connection: Connection, *, remove: bool = False) -> int:
+def sign_rows(
+    decisions: Decisions, refused: Refused, connection: DatabaseConnection, *, remove: bool = False
+) -> int:
     """Sign rows as they were shown, or remove them; returns how many were still the same."""
     changed = 0
     for table, signed in signed_tables().items():

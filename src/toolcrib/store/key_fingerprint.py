@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from toolcrib.config.database_key import VARIABLE, Signer
 from toolcrib.errors import DatabaseKeyMissing
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 
 
-def read_fingerprint(connection: Connection) -> str | None:
+def read_fingerprint(connection: DatabaseConnection) -> str | None:
     row = connection.execute("SELECT fingerprint FROM database_key").fetchone()
     return None if row is None else str(row[0])
 
 
-def claim_key(signer: Signer | None, connection: Connection) -> Signer:
+def claim_key(signer: Signer | None, connection: DatabaseConnection) -> Signer:
     """The signer of the database's key; that of the first host becomes it. Raises `DatabaseKeyMissing`."""
     if signer is not None and read_fingerprint(connection) is None:
         statement = "INSERT INTO database_key VALUES (TRUE, ?) ON CONFLICT DO NOTHING"
@@ -28,6 +28,6 @@ def claim_key(signer: Signer | None, connection: Connection) -> Signer:
     )
 
 
-def replace_fingerprint(signer: Signer, connection: Connection) -> None:
+def replace_fingerprint(signer: Signer, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM database_key")
     connection.execute("INSERT INTO database_key VALUES (TRUE, ?)", (signer.fingerprint,))

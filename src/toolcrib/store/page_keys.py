@@ -18,10 +18,10 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.config.tokens import fits, hash_token
 from toolcrib.store.columns import Row, from_stored, to_stored
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.decisions import Decided, Decisions
 from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class PageKey:
 class PageKeys:
     """Created by `open`. `address` is where the page is served, if it is."""
 
-    def __init__(self, database: Database, keys: dict[str, PageKey], clock: Clock) -> None:
+    def __init__(self, database: AsyncDatabase, keys: dict[str, PageKey], clock: Clock) -> None:
         self.address: str | None = None
         self.on_revoked: Callable[[], object] = lambda: None
         self._database = database
@@ -67,7 +67,7 @@ class PageKeys:
         self._changes = 0
 
     @classmethod
-    async def open(cls, database: Database, *, clock: Clock) -> PageKeys:
+    async def open(cls, database: AsyncDatabase, *, clock: Clock) -> PageKeys:
         return cls(database, await database.run(partial(_read_all, database.decisions)), clock)
 
     async def refresh(self) -> None:
@@ -149,7 +149,7 @@ class PageKeys:
         self._database.keep(partial(_execute, statement, row)).add_done_callback(_take_in)
 
 
-def _read_all(decisions: Decisions, connection: Connection) -> dict[str, PageKey]:
+def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str, PageKey]:
     return {
         key: PageKey(
             id=key,
@@ -163,7 +163,7 @@ def _read_all(decisions: Decisions, connection: Connection) -> dict[str, PageKey
     }
 
 
-def _execute(statement: str, row: tuple[Any, ...], connection: Connection) -> None:
+def _execute(statement: str, row: tuple[Any, ...], connection: DatabaseConnection) -> None:
     connection.execute(statement, row)
 
 

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from toolcrib.store.connection import Connection
-from toolcrib.store.work_queue import Database
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.work_queue import AsyncDatabase
 
 T = TypeVar("T")
 
 
-async def read_current(database: Database, read: Callable[[Connection], T], changes: Callable[[], int]) -> T:
+async def read_current(
+    database: AsyncDatabase, read: Callable[[DatabaseConnection], T], changes: Callable[[], int]
+) -> T:
     """What the table holds, local changes included; `changes` counts those that were submitted so far."""
     while True:
         before = changes()

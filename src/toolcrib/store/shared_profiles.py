@@ -18,7 +18,7 @@ from toolcrib.config.contents import Config
 from toolcrib.config.settings import GatewaySettings, ProfileSettings
 from toolcrib.config.settings_file import OWN
 from toolcrib.store.columns import to_stored
-from toolcrib.store.connection import Connection, transaction
+from toolcrib.store.connection import DatabaseConnection, transaction
 from toolcrib.store.decisions import Decisions
 
 Profiles = Mapping[str, Mapping[str, Any]]
@@ -33,13 +33,15 @@ _CLOSED = {"tokenHash": "refused"}
 """Fits no token. If the token of clients without a profile is refused, none of them is accepted."""
 
 
-def read_profiles(decisions: Decisions, connection: Connection) -> dict[str, dict[str, Any]]:
+def read_profiles(decisions: Decisions, connection: DatabaseConnection) -> dict[str, dict[str, Any]]:
     rows = decisions.read(connection, _TABLE, "ORDER BY name")
     closed = {"": _CLOSED} if ("",) in decisions.refused.get(_TABLE, {}) else {}
     return {**closed, **{name: json.loads(profile) for name, profile, _, _ in rows}}
 
 
-def add_profiles(profiles: Profiles, clock: Clock, decisions: Decisions, connection: Connection) -> None:
+def add_profiles(
+    profiles: Profiles, clock: Clock, decisions: Decisions, connection: DatabaseConnection
+) -> None:
     """Add those whose names are not taken."""
     now = to_stored(clock.now())
     rows = [(name, json.dumps(raw), now) for name, raw in profiles.items()]
@@ -64,7 +66,7 @@ def overlaid(config: Config, profiles: Profiles) -> Config:
 class ProfileRows:
     """Changed as the config file is: `put_profile(ProfileRows(connection, clock, decisions), …)`."""
 
-    def __init__(self, connection: Connection, clock: Clock, decisions: Decisions) -> None:
+    def __init__(self, connection: DatabaseConnection, clock: Clock, decisions: Decisions) -> None:
         self._decisions = decisions
         self._connection = connection
         self._clock = clock

@@ -16,8 +16,8 @@ from typing import Any
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
-from toolcrib.store.connection import Connection
-from toolcrib.store.work_queue import Database
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.work_queue import AsyncDatabase
 from toolcrib.tools.definitions import digest
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class _Entry:
 class ToolHistory:
     """Created by `open`."""
 
-    def __init__(self, database: Database, entries: dict[str, dict[str, _Entry]], clock: Clock) -> None:
+    def __init__(self, database: AsyncDatabase, entries: dict[str, dict[str, _Entry]], clock: Clock) -> None:
         self._database = database
         self._entries = entries
         self._clock = clock
@@ -50,7 +50,7 @@ class ToolHistory:
         """Failed writes; their content is known only until this process ends."""
 
     @classmethod
-    async def open(cls, database: Database, *, clock: Clock | None = None) -> ToolHistory:
+    async def open(cls, database: AsyncDatabase, *, clock: Clock | None = None) -> ToolHistory:
         return cls(database, await database.run(_read_all), clock or SystemClock())
 
     def observe(
@@ -98,7 +98,7 @@ class ToolHistory:
             logger.error("The history of tools cannot be written: %s", error)
 
 
-def _read_all(connection: Connection) -> dict[str, dict[str, _Entry]]:
+def _read_all(connection: DatabaseConnection) -> dict[str, dict[str, _Entry]]:
     entries: dict[str, dict[str, _Entry]] = {}
     for row in connection.execute(_SELECT).fetchall():
         entries.setdefault(row[0], {})[from_column(row[1])] = _from_row(row)

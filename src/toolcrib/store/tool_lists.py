@@ -10,9 +10,9 @@ from typing import Any
 
 from toolcrib.schema.servers import CachedTools
 from toolcrib.store.columns import from_column, from_stored, to_column, to_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import SIGNED, Decisions
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 logger = logging.getLogger(__name__)
 
@@ -29,14 +29,14 @@ _LONG = 64 * 1024
 class ToolLists:
     """Created by `open`; kept in memory, written in the background."""
 
-    def __init__(self, database: Database, lists: dict[str, CachedTools]) -> None:
+    def __init__(self, database: AsyncDatabase, lists: dict[str, CachedTools]) -> None:
         self._database = database
         self._lists = lists
         self.errors = 0
         """Failed writes; a list that was not written is requested again next time."""
 
     @classmethod
-    async def open(cls, database: Database) -> ToolLists:
+    async def open(cls, database: AsyncDatabase) -> ToolLists:
         """Read all lists; one that is damaged, or that no host stored, is ignored."""
         return cls(database, await database.run(partial(_read_all, database.decisions)))
 
@@ -65,12 +65,12 @@ class ToolLists:
             logger.error("A tool list cannot be written: %s", error)
 
 
-def _read_all(decisions: Decisions, connection: Connection) -> dict[str, CachedTools]:
+def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str, CachedTools]:
     lists = (_from_row(row[:-1]) for row in decisions.read(connection, _TABLE))
     return {tools.server: tools for tools in lists if tools is not None}
 
 
-def _write(tools: CachedTools, decisions: Decisions, connection: Connection) -> None:
+def _write(tools: CachedTools, decisions: Decisions, connection: DatabaseConnection) -> None:
     # One by one, because the encoder holds the GIL: thousands at once would stop the event loop.
     definitions = ",".join(json.dumps(dict(definition)) for definition in tools.definitions)
     row = (
@@ -84,7 +84,7 @@ def _write(tools: CachedTools, decisions: Decisions, connection: Connection) -> 
     connection.execute(_UPSERT, (*row, decisions.decide(_TABLE, *row)))
 
 
-def _delete(server: str, connection: Connection) -> None:
+def _delete(server: str, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM tool_lists WHERE server = ?", (server,))
 
 

@@ -20,10 +20,10 @@ from typing import Any
 from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decisions
 from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 from toolcrib.tools.ports import Screen
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Pin:
 class ToolPins:
     """Created by `open`; kept in memory, written in the background."""
 
-    def __init__(self, database: Database, pins: dict[str, dict[str, Pin]], clock: Clock) -> None:
+    def __init__(self, database: AsyncDatabase, pins: dict[str, dict[str, Pin]], clock: Clock) -> None:
         self._database = database
         self._pins = pins
         self._clock = clock
@@ -65,7 +65,7 @@ class ToolPins:
         """Called with a server if some of its approvals could not be stored, or were stored at last."""
 
     @classmethod
-    async def open(cls, database: Database, *, clock: Clock) -> ToolPins:
+    async def open(cls, database: AsyncDatabase, *, clock: Clock) -> ToolPins:
         return cls(database, await database.run(partial(_read_all, database.decisions)), clock)
 
     async def refresh(self) -> list[str]:
@@ -191,7 +191,7 @@ def _written(definition: ToolDefinition) -> str | None:
         return None
 
 
-def _read_all(decisions: Decisions, connection: Connection) -> dict[str, dict[str, Pin]]:
+def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str, dict[str, Pin]]:
     pins: dict[str, dict[str, Pin]] = {}
     for server, tool, hash_, definition, at, _ in decisions.read(connection, "tool_pins"):
         pins.setdefault(server, {})[from_column(tool)] = Pin(hash_, _read(definition), from_stored(at))
@@ -213,7 +213,7 @@ def _read(definition: str) -> Mapping[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _delete(server: str, connection: Connection) -> None:
+def _delete(server: str, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM tool_pins WHERE server = ?", (server,))
 
 

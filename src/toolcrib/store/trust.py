@@ -18,10 +18,10 @@ from toolcrib.config.review import launch_hash, launch_of
 from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decided, Decisions
 from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import Database
+from toolcrib.store.work_queue import AsyncDatabase
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Trust:
 
     def __init__(
         self,
-        database: Database,
+        database: AsyncDatabase,
         launches: dict[str, Mapping[str, Any]],
         clock: Clock,
         *,
@@ -55,7 +55,7 @@ class Trust:
     @classmethod
     async def open(
         cls,
-        database: Database,
+        database: AsyncDatabase,
         ours: Mapping[str, Mapping[str, Any]],
         *,
         clock: Clock,
@@ -111,7 +111,7 @@ class Trust:
         self._database.keep(partial(_write, (*row, decided))).add_done_callback(_take_in)
 
 
-def _read(decisions: Decisions, connection: Connection) -> dict[str, Mapping[str, Any]]:
+def _read(decisions: Decisions, connection: DatabaseConnection) -> dict[str, Mapping[str, Any]]:
     """Approved launches by server; addresses that were stored with keys are stored again without them."""
     launches: dict[str, Mapping[str, Any]] = {}
     for server, text, at, decided in decisions.read(connection, "trust"):
@@ -123,7 +123,7 @@ def _read(decisions: Decisions, connection: Connection) -> dict[str, Mapping[str
     return launches
 
 
-def _write(row: tuple[Any, ...], connection: Connection) -> None:
+def _write(row: tuple[Any, ...], connection: DatabaseConnection) -> None:
     connection.execute(_UPSERT, row)
 
 

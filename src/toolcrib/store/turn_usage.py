@@ -9,7 +9,7 @@ from datetime import datetime
 from toolcrib.agent.chat import Took
 from toolcrib.agent.entry_json import read_entry
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class TurnTaken:
     took: Took
 
 
-def turns(connection: Connection, limit: int) -> list[TurnTaken]:
+def turns(connection: DatabaseConnection, limit: int) -> list[TurnTaken]:
     statement = (
         "SELECT chat, title, time, body FROM chat_entries JOIN chats ON chats.id = chat"
         " WHERE kind = 'took' ORDER BY time DESC LIMIT ?"
@@ -33,7 +33,7 @@ def turns(connection: Connection, limit: int) -> list[TurnTaken]:
     ]
 
 
-def sums(connection: Connection, since: datetime) -> tuple[int, int, float | None]:
+def sums(connection: DatabaseConnection, since: datetime) -> tuple[int, int, float | None]:
     """Input and output tokens since then, and the cost; None if the cost of any turn is unknown."""
     statement = (
         "SELECT sum(CAST(json_extract(body, '$.usage.input') AS INTEGER)),"

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
 from toolcrib.schema.system_failures import database_failure
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decisions
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ _LOCK_NOT_AVAILABLE = "55P03"
 """PostgreSQL's code of a lock that was not granted in time."""
 
 
-class Engine(Protocol):
+class DatabaseEngine(Protocol):
     """One connection to a database. Methods run in the database's thread, except `interrupt`."""
 
     name: str
@@ -63,7 +63,7 @@ class Engine(Protocol):
     incident: str | None
     """What happened to the file while it was open."""
 
-    def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+    def do(self, work: Callable[[DatabaseConnection], T], busy_seconds: float) -> T:
         """Run work on a working connection, which is opened again if necessary."""
 
     def interrupt(self) -> None:
@@ -72,10 +72,12 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-class Database:
+class AsyncDatabase:
     """Created by `open_database`. Private methods run in its thread, unless they say otherwise."""
 
-    def __init__(self, engine: Engine, thread: ThreadPoolExecutor, signer: Signer | None = None) -> None:
+    def __init__(
+        self, engine: DatabaseEngine, thread: ThreadPoolExecutor, signer: Signer | None = None
+    ) -> None:
         self.decisions = Decisions(signer, shared=engine.shared)
         self.name = engine.name
         self.path = engine.path
@@ -83,7 +85,7 @@ class Database:
         self._engine = engine
         self._thread = thread
         self._loop = asyncio.get_running_loop()
-        self._kept: deque[tuple[Callable[[Connection], Any], Future[Any]]] = deque()
+        self._kept: deque[tuple[Callable[[DatabaseConnection], Any], Future[Any]]] = deque()
         self._blocked: Exception | None = None
         """Why the first kept write failed."""
         self._began: float | None = None
@@ -113,7 +115,7 @@ class Database:
         """Background writes that were given up."""
         return self._dropped + self._refused
 
-    async def run(self, work: Callable[[Connection], T], *, in_order: bool = False) -> T:
+    async def run(self, work: Callable[[DatabaseConnection], T], *, in_order: bool = False) -> T:
         """Run work on the connection and return its result; raises `DatabaseUnavailable` within a deadline.
 
         It follows everything submitted before, but not background writes that wait; with `in_order`, those
@@ -134,11 +136,13 @@ class Database:
                 self._engine.interrupt()
             raise self._no_answer() from None
 
-    def submit(self, work: Callable[[Connection], T], *, busy_seconds: float = BUSY_SECONDS) -> Future[T]:
+    def submit(
+        self, work: Callable[[DatabaseConnection], T], *, busy_seconds: float = BUSY_SECONDS
+    ) -> Future[T]:
         """Submit work without waiting; it waits up to `busy_seconds` for another process that is writing."""
         return self._thread.submit(self._do, work, busy_seconds)
 
-    def keep(self, work: Callable[[Connection], T]) -> Future[T]:
+    def keep(self, work: Callable[[DatabaseConnection], T]) -> Future[T]:
         """Write in the background, in order; what may pass is retried, so the work must be repeatable."""
         written: Future[T] = Future()
         if len(self._kept) >= MAX_KEPT:
@@ -185,14 +189,14 @@ class Database:
             f"The database {self.name} did not answer within {ANSWER_SECONDS:.0f} s.", hint=hint
         )
 
-    def _do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+    def _do(self, work: Callable[[DatabaseConnection], T], busy_seconds: float) -> T:
         self._began = time.monotonic()
         try:
             return self._engine.do(work, busy_seconds)
         finally:
             self._began = None
 
-    def _attempt(self, work: Callable[[Connection], T], in_order: bool) -> T:
+    def _attempt(self, work: Callable[[DatabaseConnection], T], in_order: bool) -> T:
         if in_order and self._kept:
             self._write_kept()
             if self._blocked is not None:

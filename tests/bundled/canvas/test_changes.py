@@ -8,7 +8,7 @@ from tests.bundled.canvas.conftest import CanvasCaller
 from tests.bundled.canvas.server import BIOLOGY, LARGE_ID, Canvas, at, submission
 from tests.bundled.loopback import Answer, Fault
 from toolcrib.accounts import Account
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.serverkit.functions import FunctionTool
 from toolcrib.testing.model import ScriptedModel, calls
 
@@ -19,9 +19,9 @@ class Approver:
     """A user who approves every call."""
 
     def __init__(self) -> None:
-        self.questions: list[UserQuestion] = []
+        self.questions: list[AgentQuestion] = []
 
-    async def answer(self, question: UserQuestion) -> dict[str, Any]:
+    async def answer(self, question: AgentQuestion) -> dict[str, Any]:
         self.questions.append(question)
         return {"action": "accept"}
 

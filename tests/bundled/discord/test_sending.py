@@ -20,7 +20,7 @@ from tests.bundled.discord.server import (
     Discord,
 )
 from toolcrib.accounts import Account
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.errors import Denied
 from toolcrib.serverkit.session import PREVIEW
 from toolcrib.testing.model import ScriptedModel, calls
@@ -32,9 +32,9 @@ class Approver:
     """A user who approves every call."""
 
     def __init__(self) -> None:
-        self.questions: list[UserQuestion] = []
+        self.questions: list[AgentQuestion] = []
 
-    async def answer(self, question: UserQuestion) -> dict[str, Any]:
+    async def answer(self, question: AgentQuestion) -> dict[str, Any]:
         self.questions.append(question)
         return {"action": "accept"}
 

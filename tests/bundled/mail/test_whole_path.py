@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 
 from tests.bundled.mail.conftest import Desk, letter
 from tests.bundled.mail.servers import PASSWORD
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.host import open_host
 from toolcrib.serverkit.data_flow import data_flow
 from toolcrib.testing.model import ScriptedModel, calls
@@ -67,10 +67,10 @@ class Answering:
     """A user who gives one answer to every question."""
 
     def __init__(self, action: str) -> None:
-        self.questions: list[UserQuestion] = []
+        self.questions: list[AgentQuestion] = []
         self._action = action
 
-    async def answer(self, question: UserQuestion) -> dict[str, Any]:
+    async def answer(self, question: AgentQuestion) -> dict[str, Any]:
         self.questions.append(question)
         return {"action": self._action, "content": {}}
 

@@ -12,7 +12,7 @@ from toolcrib import plugins
 
 PROVIDER = '''
 """Ledger accounts: anybody who knows the password `open sesame`."""
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 from toolcrib.errors import AuthRequired, UsageError
 
 TITLE = "Ledger"
@@ -30,7 +30,7 @@ async def prepare(name, given):
         raise UsageError("The user is not an address.", hint="Write name@host.")
     settings = {"host": given["user"].partition("@")[2], "security": given.get("security") or "tls"}
     found = ("Found the host.",)
-    return Draft(user=given["user"], settings=settings, secret=given["password"], remarks=found)
+    return AccountDraft(user=given["user"], settings=settings, secret=given["password"], remarks=found)
 
 async def check(account, secret):
     """Compare the password."""

@@ -15,7 +15,7 @@ import pytest
 from tests.accounts.google_service import USER, Answer, GoogleService, google_service
 from toolcrib.accounts import Account
 from toolcrib.accounts.google import GoogleCredentials
-from toolcrib.accounts.provider import Draft, EarlierAccount
+from toolcrib.accounts.provider import AccountDraft, EarlierAccount
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.features.accounts.providers import google as provider
 
@@ -55,13 +55,13 @@ class Browser:
         return f"{self.query['redirect_uri']}?{urlencode({'state': self.query['state'], **changes})}"
 
 
-async def signed_in(google: GoogleService, browser: Browser, **options: Any) -> Draft:
+async def signed_in(google: GoogleService, browser: Browser, **options: Any) -> AccountDraft:
     given = {"client_file": google.client_file(), **options.pop("given", {})}
     async with asyncio.timeout(DEADLINE):
         return await provider.sign_in("work", given, browser.agree, **options)
 
 
-def account_of(draft: Draft) -> Account:
+def account_of(draft: AccountDraft) -> Account:
     return Account(name="work", provider="google", settings=draft.settings)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.accounts.account import Account
-from toolcrib.accounts.mail_servers import Endpoint, MailServers, read_endpoint
+from toolcrib.accounts.mail_servers import MailServer, MailServers, read_endpoint
 from toolcrib.accounts.provider import find_provider
 from toolcrib.errors import ConfigError, UsageError
 from toolcrib.features.accounts import mail_discovery
@@ -69,8 +69,8 @@ def test_the_domains_own_file_names_encrypted_servers_that_take_a_password() -> 
     found = read_autoconfig(AUTOCONFIG, "ann@example.org")
 
     assert found is not None
-    assert found.imap == Endpoint("imap.example.org", 993, "tls")
-    assert found.smtp == Endpoint("smtp.example.org", 587, "starttls")
+    assert found.imap == MailServer("imap.example.org", 993, "tls")
+    assert found.smtp == MailServer("smtp.example.org", 587, "starttls")
     assert found.login == "ann"
 
 
@@ -140,15 +140,15 @@ async def test_an_unencrypted_connection_to_another_machine_is_pointed_out() -> 
 @pytest.mark.parametrize(
     ("text", "security", "expected"),
     [
-        ("mail.example.org", "", Endpoint("mail.example.org", 993, "tls")),
-        ("mail.example.org:143", "", Endpoint("mail.example.org", 143, "starttls")),
-        ("mail.example.org:143", "tls", Endpoint("mail.example.org", 143, "starttls")),
-        ("mail.example.org:143", "plain", Endpoint("mail.example.org", 143, "plain")),
-        ("[2001:db8::1]:993", "", Endpoint("2001:db8::1", 993, "tls")),
-        ("2001:db8::1", "", Endpoint("2001:db8::1", 993, "tls")),
+        ("mail.example.org", "", MailServer("mail.example.org", 993, "tls")),
+        ("mail.example.org:143", "", MailServer("mail.example.org", 143, "starttls")),
+        ("mail.example.org:143", "tls", MailServer("mail.example.org", 143, "starttls")),
+        ("mail.example.org:143", "plain", MailServer("mail.example.org", 143, "plain")),
+        ("[2001:db8::1]:993", "", MailServer("2001:db8::1", 993, "tls")),
+        ("2001:db8::1", "", MailServer("2001:db8::1", 993, "tls")),
     ],
 )
-def test_the_port_tells_the_encryption(text: str, security: str, expected: Endpoint) -> None:
+def test_the_port_tells_the_encryption(text: str, security: str, expected: MailServer) -> None:
     assert read_endpoint(text, default_port=993, security=security) == expected
 
 
@@ -169,12 +169,12 @@ async def test_missing_and_impossible_values_are_refused() -> None:
 
 def test_a_missing_certificate_file_and_missing_servers_are_named(tmp_path: Path) -> None:
     servers = MailServers(
-        Endpoint("h", 1, "tls"), Endpoint("h", 2, "tls"), "u", "a@b.org", certificate="/none"
+        MailServer("h", 1, "tls"), MailServer("h", 2, "tls"), "u", "a@b.org", certificate="/none"
     )
 
     with pytest.raises(ConfigError, match="/none cannot be read"):
         servers.tls()
     with pytest.raises(ConfigError, match="has no IMAP server"):
         MailServers.of(Account(name="x", provider="imap"))
-    context = MailServers(Endpoint("h", 1, "tls"), Endpoint("h", 2, "tls"), "u", "a@b.org").tls()
+    context = MailServers(MailServer("h", 1, "tls"), MailServer("h", 2, "tls"), "u", "a@b.org").tls()
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)

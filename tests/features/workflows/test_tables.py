@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.features.workflows.tables import TABLES
-from toolcrib.store.connection import Connection, transact
+from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.database import migration_backups, open_database
 from toolcrib.store.migrations import STEPS, apply_steps
 
@@ -60,14 +60,14 @@ async def test_a_database_made_without_the_feature_is_copied_and_gets_its_tables
 async def test_a_shared_database_of_an_earlier_version_gets_the_same_columns(
     postgres_url: str, version: int
 ) -> None:
-    def columns(connection: Connection) -> list[tuple[str, str]]:
+    def columns(connection: DatabaseConnection) -> list[tuple[str, str]]:
         query = (
             "SELECT table_name, column_name FROM information_schema.columns"
             " WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
         )
         return [tuple(row) for row in connection.execute(query).fetchall()]
 
-    def take_back(connection: Connection) -> None:
+    def take_back(connection: DatabaseConnection) -> None:
         """As version 2 left it, or version 3 without the feature."""
         if version == 3:
             connection.execute("DROP TABLE workflow_triggers")

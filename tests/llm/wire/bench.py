@@ -18,7 +18,7 @@ import toolcrib
 from tests.llm.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from tests.llm.wire.script import Script, Step, serving
 from toolcrib.agent import Agent, TurnEnded
-from toolcrib.agent.ports import UserQuestion
+from toolcrib.agent.ports import AgentQuestion
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.schema.tools import ToolCall
 from toolcrib.tools.ports import Decision
@@ -40,9 +40,9 @@ class Person:
 
     def __init__(self, action: str, **content: Any) -> None:
         self.reply = {"action": action, "content": content}
-        self.asked: list[UserQuestion] = []
+        self.asked: list[AgentQuestion] = []
 
-    async def answer(self, question: UserQuestion) -> Mapping[str, Any]:
+    async def answer(self, question: AgentQuestion) -> Mapping[str, Any]:
         self.asked.append(question)
         return self.reply
 

@@ -13,7 +13,7 @@ from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolA
 from toolcrib.schema.tools import CallRecord, Outcome
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.chats import Chats
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 from toolcrib.testing.clock import TurnedClock
 
 _USED = {
@@ -78,7 +78,7 @@ def _record(
     )
 
 
-async def _write_chats(database: Database, now: datetime) -> None:
+async def _write_chats(database: AsyncDatabase, now: datetime) -> None:
     noon = now.replace(hour=9, minute=20)
     await _chat(database, now - timedelta(hours=2), "Rename the config keys", 12)
     await _chat(database, noon - timedelta(days=1), "Which branch has the fix?", 3)
@@ -88,7 +88,9 @@ async def _write_chats(database: Database, now: datetime) -> None:
     await _chat(database, noon - timedelta(days=4, hours=2), "Port the parser tests", 0, ending="failed")
 
 
-async def _chat(database: Database, when: datetime, title: str, calls: int, ending: str = "answered") -> None:
+async def _chat(
+    database: AsyncDatabase, when: datetime, title: str, calls: int, ending: str = "answered"
+) -> None:
     clock = TurnedClock(when)
     chats = Chats(database, clock)
     chat = await chats.create(_MODEL, title=title)

@@ -22,7 +22,7 @@ from toolcrib.cli.commands.servers import describe as describe_server
 from toolcrib.cli.commands.test import try_and_repair
 from toolcrib.cli.declare import CliCommand, Seconds, declare, repeatable
 from toolcrib.cli.output import label, note, say
-from toolcrib.cli.proposal import Proposal, describe, find_secrets, read_pairs
+from toolcrib.cli.proposal import EntryProposal, describe, find_secrets, read_pairs
 from toolcrib.cli.questions import can_ask, confirm
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
@@ -233,11 +233,11 @@ async def _install(surface: Surface, name: str, package: Install, options: AddOp
             await _show_added(surface, client, outcome, tested, installed=outcome["installed"] is not None)
 
 
-def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Proposal:
+def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> EntryProposal:
     """Values that look like secrets are stored as secrets, unless the user wants them in the file."""
     proposal = find_secrets(name, entry)
     if not proposal.secrets:
-        return Proposal(name=name, entry=entry)
+        return EntryProposal(name=name, entry=entry)
     note(
         f"{', '.join(proposal.secrets)}: looks like a secret, which is better stored outside the config file."
     )
@@ -245,14 +245,14 @@ def _propose_secrets(surface: Surface, name: str, entry: dict[str, Any]) -> Prop
         return proposal
     from toolcrib.config.drafts import map_texts
 
-    return Proposal(name=name, entry=entry, shown=map_texts(proposal.entry, _hide_secrets))
+    return EntryProposal(name=name, entry=entry, shown=map_texts(proposal.entry, _hide_secrets))
 
 
 def _hide_secrets(text: str) -> str:
     return _SECRET_REFERENCE.sub("(not shown)", text)
 
 
-def _proposed(proposal: Proposal, options: AddOptions) -> ServerAdded:
+def _proposed(proposal: EntryProposal, options: AddOptions) -> ServerAdded:
     """The server that would be added, as `add` prints it."""
     from toolcrib.config.entries import parse_entry
     from toolcrib.config.review import review_entry
@@ -269,7 +269,7 @@ def _proposed(proposal: Proposal, options: AddOptions) -> ServerAdded:
     }
 
 
-def _show_proposal(proposal: Proposal) -> None:
+def _show_proposal(proposal: EntryProposal) -> None:
     from toolcrib.config.review import review_entry
 
     note(f"Server {proposal.name}:")

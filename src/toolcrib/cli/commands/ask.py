@@ -67,7 +67,7 @@ async def command(
     Piped input is added to the question, or is the question; `-` waits for it. Without a terminal, calls that
     need your approval are denied.
     """
-    from toolcrib.cli.keyboard import Keyboard
+    from toolcrib.cli.keyboard import TerminalKeyboard
     from toolcrib.cli.turn import run_turn, turn_view
 
     text, pictures = _whole_question(question), [_picture(image) for image in images]
@@ -83,7 +83,7 @@ async def command(
             mode=mode,
             wait=surface.start_wait(wait, client),
         )
-        with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
+        with TerminalKeyboard() if can_ask() and not surface.json else nullcontext() as keys:
             result = await run_turn(surface, client, request, turn_view(quiet=surface.json), keys)
         surface.answer(result)
     return INCOMPLETE if result["ending"] in ("cut", "refused", "filtered", "unknown") else 0

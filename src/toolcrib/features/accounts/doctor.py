@@ -9,10 +9,10 @@ from toolcrib.accounts.account import Account
 from toolcrib.accounts.provider import PROVIDERS
 from toolcrib.accounts.store import AccountStore
 from toolcrib.errors import ConfigError, MissingSecret
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check without connecting to any service; `toolcrib account test` does that."""
     store = AccountStore(context.paths)
     try:
@@ -22,7 +22,7 @@ async def check(context: CheckContext) -> list[Finding]:
     return [await asyncio.to_thread(_examine, store, account) for account in accounts]
 
 
-def _examine(store: AccountStore, account: Account) -> Finding:
+def _examine(store: AccountStore, account: Account) -> CheckResult:
     name = f"account {account.name}"
     if account.provider not in plugins.names(PROVIDERS):
         return warning(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from toolcrib.accounts.mail_servers import Endpoint, Security, read_endpoint
+from toolcrib.accounts.mail_servers import MailServer, Security, read_endpoint
 from toolcrib.errors import FetchFailed, NetworkRefused
 from toolcrib.serverkit.network import FetchLimits, NetworkPolicy, fetch
 
@@ -32,8 +32,8 @@ _DOMAIN = re.compile(r"(?=.{4,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 @dataclass(frozen=True)
 class Discovered:
-    imap: Endpoint
-    smtp: Endpoint
+    imap: MailServer
+    smtp: MailServer
     login: str
     save_sent: bool = True
     remarks: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ def _parsed(data: bytes) -> ET.Element | None:
         return None
 
 
-def _server(root: ET.Element, tag: str, kind: str, address: str) -> tuple[Endpoint, str] | None:
+def _server(root: ET.Element, tag: str, kind: str, address: str) -> tuple[MailServer, str] | None:
     for server in root.iter(tag):
         security = _SECURITIES.get(_text(server, "socketType").lower())
         ways = [(element.text or "").strip().lower() for element in server.findall("authentication")]
@@ -134,7 +134,7 @@ def _server(root: ET.Element, tag: str, kind: str, address: str) -> tuple[Endpoi
         host, port = _text(server, "hostname").lower(), _text(server, "port")
         valid = _DOMAIN.fullmatch(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536
         if server.get("type") == kind and security and takes_password and valid:
-            return Endpoint(host, int(port), security), _filled(_text(server, "username"), address)
+            return MailServer(host, int(port), security), _filled(_text(server, "username"), address)
     return None
 
 

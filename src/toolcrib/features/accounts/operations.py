@@ -14,8 +14,8 @@ from toolcrib.accounts.account import Account
 from toolcrib.accounts.provider import (
     PROVIDERS,
     AccountCheck,
+    AccountDraft,
     AccountProvider,
-    Draft,
     EarlierAccount,
     OpenPage,
     find_provider,
@@ -273,7 +273,9 @@ def _check_fields(provider: AccountProvider, values: Mapping[str, str]) -> None:
             raise UsageError(f"{field.label} is missing.", hint=field.help)
 
 
-async def _keep(host: Host, provider: AccountProvider, params: AccountParams, draft: Draft) -> AccountAdded:
+async def _keep(
+    host: Host, provider: AccountProvider, params: AccountParams, draft: AccountDraft
+) -> AccountAdded:
     account = Account(
         name=params.name,
         provider=params.provider,

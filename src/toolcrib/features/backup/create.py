@@ -20,7 +20,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from toolcrib.clock import SystemClock
-from toolcrib.config.backup_parts import Part
+from toolcrib.config.backup_parts import BackupPart
 from toolcrib.config.contents import SERVERS
 from toolcrib.config.database_url import connection_url
 from toolcrib.config.document import parse_document, render_document
@@ -195,8 +195,8 @@ def _write(
     return manifest
 
 
-def _parts(exported: _Exported, request: BackupRequest) -> tuple[list[Part], list[str]]:
-    saved, left_out = list[Part](), list(NOT_INCLUDED)
+def _parts(exported: _Exported, request: BackupRequest) -> tuple[list[BackupPart], list[str]]:
+    saved, left_out = list[BackupPart](), list(NOT_INCLUDED)
     for part in parts():
         if exported.url and part.shared_as:
             left_out.append(part.shared_as)
@@ -217,7 +217,7 @@ def _add_config(
 
 
 def _add_part(
-    archive: ArchiveWriter, part: Part, paths: Paths, folder: Path, on_progress: OnProgress
+    archive: ArchiveWriter, part: BackupPart, paths: Paths, folder: Path, on_progress: OnProgress
 ) -> list[str]:
     """Add the files of a part; returns what is too large."""
     too_large = []
@@ -253,7 +253,7 @@ def _secrets(store: SecretStore, literal: Mapping[str, str], left_out: list[str]
 def _manifest(
     paths: Paths,
     exported: _Exported,
-    parts: list[Part],
+    parts: list[BackupPart],
     archive: ArchiveWriter,
     left_out: list[str],
     secrets: int,

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from toolcrib.config.backup_parts import GIB, MIB, WORD, Part, many_files, one_file
+from toolcrib.config.backup_parts import GIB, MIB, WORD, BackupPart, many_files, one_file
 from toolcrib.config.paths import Paths
 from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import ConfigError
@@ -50,11 +50,11 @@ def feature_backups() -> tuple[Any, ...]:
 
 
 @cache
-def parts() -> tuple[Part, ...]:
+def parts() -> tuple[BackupPart, ...]:
     return (*_OWN_PARTS, *(part for saved in feature_backups() for part in saved.PARTS))
 
 
-def part_of(name: str) -> Part | None:
+def part_of(name: str) -> BackupPart | None:
     """The part that a file of an archive belongs to."""
     return next((part for part in parts() if part.names.fullmatch(name)), None)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from toolcrib.config.backup_parts import Part
+from toolcrib.config.backup_parts import BackupPart
 from toolcrib.config.contents import SERVERS, interpret
 from toolcrib.config.document import parse_document, render_document
 from toolcrib.config.file_swap import Replacement, discard, recovered, remove_leftovers, replacement, swap
@@ -92,7 +92,7 @@ def check_database(file: Path) -> None:
         migrate(connection)
 
 
-def check_plain(file: Path, part: Part) -> None:
+def check_plain(file: Path, part: BackupPart) -> None:
     """Raises `BackupRefused` if the database of a feature is damaged, or contains more than rows."""
     with _opened(file) as connection:
         rows = connection.execute(_SCHEMA).fetchall()
@@ -438,7 +438,7 @@ def _planned(paths: Paths, archive: OpenArchive, folder: Path) -> Restore:
     return Restore(plan=plan, paths=paths, folder=folder, archive=archive, secrets=secrets)
 
 
-def _replaced(part: Part, new: Path, paths: Paths) -> Iterator[Replacement]:
+def _replaced(part: BackupPart, new: Path, paths: Paths) -> Iterator[Replacement]:
     target = part.target(paths)
     if part.folder and target.is_dir():
         new.mkdir(mode=0o700, exist_ok=True)
@@ -453,7 +453,7 @@ def _replaced(part: Part, new: Path, paths: Paths) -> Iterator[Replacement]:
         yield replacement(target, None)
 
 
-def _keep_foreign_files(part: Part, folder: Path, new: Path) -> None:
+def _keep_foreign_files(part: BackupPart, folder: Path, new: Path) -> None:
     """Files that are in the folder and in no backup stay."""
     for file in folder.rglob("*"):
         inside = file.relative_to(folder)

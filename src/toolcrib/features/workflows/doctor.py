@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolcrib.operations.health import CheckContext, Finding, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, ok, warning
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check that every trigger that was turned on can start runs."""
     if context.host is None:
         return []

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolcrib.agent.builtin_tools import NAMES
-from toolcrib.agent.chat import Chat, Kept
+from toolcrib.agent.chat import Chat, FullResult
 from toolcrib.chats.replay import replay
 from toolcrib.chats.turn import Turn, TurnCall
 from toolcrib.errors import ToolcribError, UsageError
@@ -506,7 +506,7 @@ async def workflow_from_chats(host: Host, chats: Sequence[str], *, name: str | N
 
 async def _calls(host: Host, chat: Chat) -> tuple[list[ChatCall], list[WorkflowDoubt]]:
     entries = await host.chats.rows.read(chat.id)
-    whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, Kept)}
+    whole = {entry.name: entry.text for entry in chat.entries if isinstance(entry, FullResult)}
     calls, failed = calls_of(replay(entries), ignored=NAMES, whole=whole)
     kept, repeated = without_repeats(calls, host.toolset.registry.resolve)
     return kept, [*failed, *repeated]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolcrib.agent import Agent
-from toolcrib.agent.chat import Chat, ChatInfo, Entry
+from toolcrib.agent.chat import Chat, ChatMetadata, Entry
 from toolcrib.agent.pictures import read_picture
 from toolcrib.agent.ports import FoundTool, ToolFinder
 from toolcrib.errors import CallFailed, NotFound, UsageError
@@ -105,7 +105,7 @@ class UnstoredChats:
 
     async def create(self, model: str, *, title: str = "", entries: Sequence[Entry] = ()) -> Chat:
         now = datetime.now(UTC)
-        info = ChatInfo(id=secrets.token_hex(8), title=title, model=model, created=now, updated=now)
+        info = ChatMetadata(id=secrets.token_hex(8), title=title, model=model, created=now, updated=now)
         return Chat(info, list(entries))
 
     async def load(self, chat: str) -> Chat:
@@ -117,13 +117,13 @@ class UnstoredChats:
     def rewrite(self, chat: str, position: int, mark: str, entry: Entry) -> None:
         pass
 
-    def change(self, info: ChatInfo) -> None:
+    def change(self, info: ChatMetadata) -> None:
         pass
 
     async def flush(self) -> None:
         pass
 
-    async def list(self, limit: int = 50) -> Sequence[ChatInfo]:
+    async def list(self, limit: int = 50) -> Sequence[ChatMetadata]:
         return []
 
     async def fork(self, chat: str, entries: int | None = None) -> Chat:

@@ -17,8 +17,8 @@ from toolcrib.config.paths import Paths
 from toolcrib.errors import DatabaseError, ToolcribError
 from toolcrib.events import Subscription
 from toolcrib.schema.events import CallFinished, Event, WorkflowsChanged
-from toolcrib.store.connection import Connection
-from toolcrib.store.work_queue import Database
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.work_queue import AsyncDatabase
 from toolcrib.tasks import cancel_and_wait
 
 if TYPE_CHECKING:
@@ -68,20 +68,20 @@ async def _changed(events: Subscription[Event]) -> None:
         pass
 
 
-async def until_shared_runs(database: Database, clock: Clock) -> None:
+async def until_shared_runs(database: AsyncDatabase, clock: Clock) -> None:
     """Return once any host or worker on the database has used workflows."""
     while not await _has_runs(database):
         await clock.sleep(INTERVAL)
 
 
-async def _has_runs(database: Database) -> bool:
+async def _has_runs(database: AsyncDatabase) -> bool:
     try:
         return await database.run(_any_row)
     except DatabaseError:
         return False  # It is asked again, also after the database was gone.
 
 
-def _any_row(connection: Connection) -> bool:
+def _any_row(connection: DatabaseConnection) -> bool:
     for table in TABLES:
         if connection.execute("SELECT to_regclass(?) IS NOT NULL", (table,)).fetchone()[0]:
             query = f"SELECT EXISTS (SELECT 1 FROM {table})"  # noqa: S608

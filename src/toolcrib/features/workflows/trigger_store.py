@@ -16,8 +16,8 @@ from toolcrib.features.workflows.tables import SIGNED, STARTS, TRIGGERS
 from toolcrib.features.workflows.trigger_type import TriggerOccurrence, TriggerResult
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import from_stored, to_stored
-from toolcrib.store.connection import Connection, transact
-from toolcrib.store.work_queue import Database
+from toolcrib.store.connection import DatabaseConnection, transact
+from toolcrib.store.work_queue import AsyncDatabase
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class StartRecord:
 
 
 class StoredTriggers:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: AsyncDatabase) -> None:
         self._database = database
 
     async def activations(self, workflow: str | None = None) -> Sequence[Activation]:
@@ -108,7 +108,7 @@ class StoredTriggers:
         """Store it, with what its trigger found at the beginning; earlier occurrences stay."""
         row = self._trigger_row(activation)
 
-        def work(connection: Connection) -> None:
+        def work(connection: DatabaseConnection) -> None:
             connection.execute(_UPSERT, row)
             self._insert(connection, activation, found.occurrences, activation.since)
 
@@ -119,7 +119,7 @@ class StoredTriggers:
         by = decider()
         where = "WHERE workflow = ? AND trigger_key = ? AND active = 1"
 
-        def work(connection: Connection) -> bool:
+        def work(connection: DatabaseConnection) -> bool:
             query = f"SELECT {_TRIGGER} FROM workflow_triggers {where}"  # noqa: S608
             row = connection.execute(query, (workflow, trigger)).fetchone()
             if row is None:
@@ -136,7 +136,7 @@ class StoredTriggers:
     async def forget(self, workflow: str) -> None:
         """Remove its triggers and occurrences: the workflow was removed or replaced."""
 
-        def work(connection: Connection) -> None:
+        def work(connection: DatabaseConnection) -> None:
             connection.execute("DELETE FROM workflow_triggers WHERE workflow = ?", (workflow,))
             connection.execute("DELETE FROM workflow_starts WHERE workflow = ?", (workflow,))
 
@@ -147,7 +147,7 @@ class StoredTriggers:
     ) -> bool:
         """Store what was found, as a whole; False if another host was faster or it was turned off."""
 
-        def work(connection: Connection) -> bool:
+        def work(connection: DatabaseConnection) -> bool:
             if not _advance(connection, activation, found.position):
                 return False
             self._insert(connection, activation, found.occurrences, now)
@@ -196,7 +196,7 @@ class StoredTriggers:
             f"UPDATE workflow_starts SET state = ?, updated = ?, note = ?, event = {event} WHERE run = ?"  # noqa: S608
         )
 
-        def work(connection: Connection) -> None:
+        def work(connection: DatabaseConnection) -> None:
             connection.execute(statement, (state, to_stored(now), note[:500], run))
             if state == "failed":
                 connection.execute(_FORGET_EVENTS, (run, MOST_FAILED))
@@ -254,7 +254,7 @@ class StoredTriggers:
 
     def _insert(
         self,
-        connection: Connection,
+        connection: DatabaseConnection,
         activation: Activation,
         found: Iterable[TriggerOccurrence],
         now: datetime,
@@ -296,11 +296,11 @@ class StoredTriggers:
     async def _change(self, statement: str, values: tuple[Any, ...]) -> int:
         return await self._transact(lambda connection: connection.execute(statement, values).rowcount)
 
-    async def _transact(self, work: Callable[[Connection], T]) -> T:
+    async def _transact(self, work: Callable[[DatabaseConnection], T]) -> T:
         return await self._database.run(lambda connection: transact(connection, work))
 
 
-def _advance(connection: Connection, activation: Activation, position: str | None) -> bool:
+def _advance(connection: DatabaseConnection, activation: Activation, position: str | None) -> bool:
     """Move the position on; False if it is not where the host believes, or the trigger is off."""
     statement = (
         "UPDATE workflow_triggers SET checked_until = ? WHERE workflow = ? AND trigger_key = ?"
@@ -317,7 +317,9 @@ def _advance(connection: Connection, activation: Activation, position: str | Non
     return connection.execute(statement, values).rowcount > 0
 
 
-def _forget(connection: Connection, activation: Activation, gone: Iterable[str], before: datetime) -> None:
+def _forget(
+    connection: DatabaseConnection, activation: Activation, gone: Iterable[str], before: datetime
+) -> None:
     rows = [
         (run_id(activation.workflow, activation.trigger, occurrence), to_stored(before))
         for occurrence in gone

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import Limits, joined, without_calls
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, identifier, table, tables, text
@@ -29,7 +29,7 @@ from toolcrib.schema.messages import (
     Usage,
 )
 
-VENDOR = Vendor(
+VENDOR = ModelVendor(
     name="anthropic",
     title="Anthropic",
     keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),

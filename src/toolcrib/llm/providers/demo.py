@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.json_values import table
 from toolcrib.llm.model import CallMade, CompletionRequest, ModelEvent, ModelTraits, TextDelta
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, ToolAnswer, Usage
 
-VENDOR = Vendor(name="demo", title="the demo model")
+VENDOR = ModelVendor(name="demo", title="the demo model")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _TASKS = (
     ("add", re.compile(rf"({_NUMBER})\s*(?:\+|plus|and)\s*({_NUMBER})", re.IGNORECASE), "plus"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from toolcrib.errors import AnswerCut
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import Limits, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, table, tables, text
@@ -29,7 +29,7 @@ from toolcrib.schema.messages import (
     Usage,
 )
 
-VENDOR = Vendor(
+VENDOR = ModelVendor(
     name="gemini",
     title="Google Gemini",
     keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -64,10 +64,10 @@ _SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)")
 
 
 def open_model(model: str, context: ModelContext) -> VendorModel:
-    return VendorModel(Contents(model, context), context)
+    return VendorModel(GenerateContent(model, context), context)
 
 
-class Contents:
+class GenerateContent:
     form = "gemini"
     limits = Limits()
 

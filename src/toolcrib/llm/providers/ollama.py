@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import Limits, in_turns_with_calls, joined, without_calls
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, table, tables, text
@@ -31,7 +31,7 @@ from toolcrib.schema.messages import (
     Usage,
 )
 
-VENDOR = Vendor(
+VENDOR = ModelVendor(
     name="ollama",
     title="Ollama",
     keys=("OLLAMA_API_KEY",),

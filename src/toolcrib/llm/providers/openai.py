@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolcrib.errors import AnswerCut
-from toolcrib.llm.context import ModelContext, Vendor
+from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import NINE_CHARACTERS, Limits, in_turns_with_calls, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, identifier, is_valid, table, tables, text
@@ -29,7 +29,7 @@ from toolcrib.schema.messages import (
     Usage,
 )
 
-VENDOR = Vendor(
+VENDOR = ModelVendor(
     name="openai",
     title="OpenAI",
     keys=("OPENAI_API_KEY",),
@@ -75,14 +75,14 @@ _MISTRAL = ("mistral", "mixtral", "ministral", "codestral", "magistral", "devstr
 """Parts of the names of models whose templates reject other ids."""
 
 
-def open_model(model: str, context: ModelContext, vendor: Vendor = VENDOR) -> VendorModel:
+def open_model(model: str, context: ModelContext, vendor: ModelVendor = VENDOR) -> VendorModel:
     return VendorModel(Completions(model, context, vendor), context)
 
 
 class Completions:
     form = "openai"
 
-    def __init__(self, model: str, context: ModelContext, vendor: Vendor) -> None:
+    def __init__(self, model: str, context: ModelContext, vendor: ModelVendor) -> None:
         self.name = context.name_of(vendor, model)
         self._model = model
         self._vendor = vendor
@@ -138,7 +138,7 @@ class Completions:
         return body
 
 
-async def chat_traits(context: ModelContext, vendor: Vendor, name: str) -> ModelTraits:
+async def chat_traits(context: ModelContext, vendor: ModelVendor, name: str) -> ModelTraits:
     """The traits of a model; OpenAI's own list has no limits, those of other servers may."""
     address = context.address_of(vendor)
 
@@ -156,7 +156,9 @@ def answer_format(schema: Mapping[str, Any]) -> Json:
     return {"name": "answer", "schema": dict(schema), "strict": False}
 
 
-async def authorisation(context: ModelContext, vendor: Vendor, address: str) -> tuple[str, dict[str, str]]:
+async def authorisation(
+    context: ModelContext, vendor: ModelVendor, address: str
+) -> tuple[str, dict[str, str]]:
     """The key's name and the headers; an address other than the vendor's own may need no key."""
     if address == vendor.address and vendor.keys:
         name, key = await context.need_key(vendor)
@@ -250,7 +252,7 @@ def _results(message: FromTools) -> list[Json]:
 class _CompletionsReader:
     """Reads the chunks of one answer; fills in what some servers leave out."""
 
-    def __init__(self, vendor: Vendor) -> None:
+    def __init__(self, vendor: ModelVendor) -> None:
         self.builder = AnswerBuilder(tagged=TaggedReasoning())
         self._vendor = vendor
         self._drafts: dict[object, CallDraft] = {}

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from toolcrib.config.contents import Config
 from toolcrib.errors import ToolcribError
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 
 DIAGNOSE = "diagnose"
 """A coroutine function of a bundled module: takes its arguments, returns what is missing."""
@@ -29,7 +29,7 @@ class MissingPart(Protocol):
         """Nothing works without it."""
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Ask each one that is configured; nothing is started."""
     if context.host is None:
         return []
@@ -46,7 +46,7 @@ async def missing_parts(module: str, args: Sequence[object]) -> Sequence[Missing
     return None if diagnose is None else await diagnose([str(word) for word in args])
 
 
-async def _examine(config: Config, server: str) -> list[Finding]:
+async def _examine(config: Config, server: str) -> list[CheckResult]:
     raw = config.servers[server].raw
     name = f"needs of {server}"
     try:

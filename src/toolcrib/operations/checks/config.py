@@ -7,10 +7,10 @@ import asyncio
 from toolcrib.config.review import review_entry
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import ConfigError
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check the file itself, even if a running host still uses an earlier version of it."""
     paths = context.paths
     try:

@@ -13,11 +13,11 @@ from toolcrib.config.database_url import tls_warning
 from toolcrib.errors import DatabaseError, DatabaseKeyMissing, DatabaseUnreachable
 from toolcrib.host import Host
 from toolcrib.operations.database import LOCAL
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 from toolcrib.schema.system_failures import DAMAGED, database_failure
 from toolcrib.store.audit import AuditLog
-from toolcrib.store.connection import Connection
-from toolcrib.store.database import Database, is_foreign, is_lock
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.database import AsyncDatabase, is_foreign, is_lock
 from toolcrib.store.decisions import look_for_refused, signed_tables
 from toolcrib.store.incidents import unconfirmed
 
@@ -29,7 +29,7 @@ MAX_CLOCK_DIFFERENCE = 5.0
 UNLOCK = "Wait for that process to finish, or end it: it may be a backup or another program using the file."
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check that the database can be read and written, and that no call records were lost."""
     if isinstance(context.error, DatabaseUnreachable | DatabaseKeyMissing):
         return [broken("database", context.error.message, context.error.hint)]
@@ -40,7 +40,7 @@ async def check(context: CheckContext) -> list[Finding]:
     return await _file(context)
 
 
-async def _file(context: CheckContext) -> list[Finding]:
+async def _file(context: CheckContext) -> list[CheckResult]:
     file = context.paths.database
     problem = await asyncio.to_thread(_problem, file)
     if problem is not None:
@@ -57,7 +57,7 @@ async def _file(context: CheckContext) -> list[Finding]:
     return findings or [ok("database", f"{file} ({size / 1024:,.0f} KB)")]
 
 
-async def _shared(host: Host) -> list[Finding]:
+async def _shared(host: Host) -> list[CheckResult]:
     """The shared database: whether it answers, how fast, and whether its clock agrees with ours."""
     database = host.core.database
     began = time.perf_counter()
@@ -78,7 +78,7 @@ async def _shared(host: Host) -> list[Finding]:
     return [ok("database", f"{database.name} (answers in {ms:.0f} ms). {LOCAL}")]
 
 
-async def _refused(database: Database) -> list[Finding]:
+async def _refused(database: AsyncDatabase) -> list[CheckResult]:
     """Decisions that no host of the database signed."""
     try:
         refused = await database.run(partial(look_for_refused, database.decisions))
@@ -92,11 +92,11 @@ async def _refused(database: Database) -> list[Finding]:
     return [warning("database", detail, hint)]
 
 
-def _their_time(connection: Connection) -> float:
+def _their_time(connection: DatabaseConnection) -> float:
     return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
 
 
-def _of_running_host(audit: AuditLog) -> list[Finding]:
+def _of_running_host(audit: AuditLog) -> list[CheckResult]:
     findings = []
     if audit.trouble:
         findings.append(
@@ -111,7 +111,7 @@ def _of_running_host(audit: AuditLog) -> list[Finding]:
     return findings
 
 
-def _background(database: Database) -> list[Finding]:
+def _background(database: AsyncDatabase) -> list[CheckResult]:
     """Chat entries, rules, approvals of tools and other writes that nobody waits for."""
     findings = []
     if database.trouble:
@@ -146,7 +146,7 @@ def _explained(file: Path, error: sqlite3.Error) -> tuple[str, str]:
     return message, hint
 
 
-def _incidents(file: Path) -> list[Finding]:
+def _incidents(file: Path) -> list[CheckResult]:
     """What happened to the file earlier, as hosts wrote it down."""
     found = unconfirmed(file)
     return [] if found is None else [warning("database", *found)]
@@ -165,7 +165,7 @@ def _write_error(file: Path) -> sqlite3.Error | None:
     return None
 
 
-def _unwritable(file: Path, error: sqlite3.Error) -> Finding:
+def _unwritable(file: Path, error: sqlite3.Error) -> CheckResult:
     if is_lock(error):
         return warning("database", f"{file} is locked by another process.", UNLOCK)
     return broken("database", *_explained(file, error))

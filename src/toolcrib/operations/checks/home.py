@@ -10,18 +10,18 @@ import stat
 from pathlib import Path
 
 from toolcrib.config.review import review_file
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 
 LOW_SPACE = 100 * 1024 * 1024
 NO_SPACE = 1024 * 1024
 """With less than this, nothing can be written."""
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     return await asyncio.to_thread(_check, context)
 
 
-def _check(context: CheckContext) -> list[Finding]:
+def _check(context: CheckContext) -> list[CheckResult]:
     paths = context.paths
     folder = paths.home or paths.config_file.parent
     findings = [*_folder(folder), *(_config_file(paths.config_file)), *_secrets_file(paths.secrets_file)]
@@ -37,7 +37,7 @@ def _check(context: CheckContext) -> list[Finding]:
     return findings or [ok("home", f"{folder} exists and belongs to you alone.")]
 
 
-def _interrupted_restores(data: Path) -> list[Finding]:
+def _interrupted_restores(data: Path) -> list[CheckResult]:
     return [
         warning(
             "home",
@@ -54,7 +54,7 @@ def _free(folder: Path) -> int:
     return shutil.disk_usage(existing).free
 
 
-def _folder(folder: Path) -> list[Finding]:
+def _folder(folder: Path) -> list[CheckResult]:
     if not folder.exists():
         return [
             warning("home", f"{folder} does not exist yet.", "The first command that needs it creates it.")
@@ -66,11 +66,11 @@ def _folder(folder: Path) -> list[Finding]:
     return []
 
 
-def _config_file(file: Path) -> list[Finding]:
+def _config_file(file: Path) -> list[CheckResult]:
     return [warning("home", remark, f"chmod 600 {file}") for remark in review_file(file)]
 
 
-def _secrets_file(file: Path) -> list[Finding]:
+def _secrets_file(file: Path) -> list[CheckResult]:
     try:
         mode = file.stat().st_mode
     except OSError:

@@ -6,12 +6,12 @@ import asyncio
 
 from toolcrib.config.keychain import Keychain, KeychainUnavailable
 from toolcrib.config.secrets import KEYRING_VARIABLE
-from toolcrib.operations.health import CheckContext, Finding, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, ok, warning
 
 TIMEOUT = 5.0
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check that the system keyring responds; without one, secrets are stored in a file with mode 0600."""
     file = context.paths.secrets_file
     if context.environ.get(KEYRING_VARIABLE, "").strip().lower() in ("off", "0", "false", "no"):

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolcrib.operations.health import CheckContext, Finding, broken, ok
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok
 
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy")
 _FILES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR")
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check that the files exist: a missing one makes every remote server and every install fail."""
     missing = await asyncio.to_thread(_missing, context.environ)
     if missing:
@@ -28,7 +28,7 @@ async def check(context: CheckContext) -> list[Finding]:
     return [ok("network", using)]
 
 
-def _missing(environ: Mapping[str, str]) -> list[Finding]:
+def _missing(environ: Mapping[str, str]) -> list[CheckResult]:
     return [
         broken(
             "network", f"{name} is set to {environ[name]}, which does not exist.", f"Unset or correct {name}."

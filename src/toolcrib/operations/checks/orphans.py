@@ -6,11 +6,11 @@ import asyncio
 import json
 from pathlib import Path
 
-from toolcrib.operations.health import CheckContext, Finding, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, ok, warning
 from toolcrib.servers.processes import orphans
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Usually none: every host ends them when it starts."""
     left = await asyncio.to_thread(_left, context.paths.state / "hosts")
     if not left:

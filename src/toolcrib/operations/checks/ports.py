@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from toolcrib.operations.health import CheckContext, Finding, broken, ok
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok
 
 TIMEOUT = 5.0
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Open a port and connect to it."""
     try:
         async with asyncio.timeout(TIMEOUT):

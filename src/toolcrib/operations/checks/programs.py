@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from toolcrib.operations.health import CheckContext, Finding, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, ok, warning
 
 TIMEOUT = 10.0
 OLDEST_NODE = 20
@@ -21,14 +21,14 @@ _HINTS = {
 }
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Report each program; Toolcrib itself needs none of them."""
     # Also finds programs installed beside our Python.
     path = os.pathsep.join([context.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
     return list(await asyncio.gather(*(_check_program(name, path) for name in _HINTS)))
 
 
-async def _check_program(name: str, path: str) -> Finding:
+async def _check_program(name: str, path: str) -> CheckResult:
     program = shutil.which(name, path=path)
     if program is None:
         return warning(name, f"{name} is not on the PATH.", _HINTS[name])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import stat
 
 from toolcrib.host.lock import running_host
-from toolcrib.operations.health import CheckContext, Finding, broken, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, broken, ok, warning
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Report the host, and whether other users can reach its socket."""
     path = context.paths.socket
     holder = running_host(context.paths.lock_file)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolcrib.operations.health import CheckContext, Finding, ok, warning
+from toolcrib.operations.health import CheckContext, CheckResult, ok, warning
 from toolcrib.telemetry.setup import INSTALL, obstacle, wanted
 
 
-async def check(context: CheckContext) -> list[Finding]:
+async def check(context: CheckContext) -> list[CheckResult]:
     """Check the OTEL_ variables; their values are not shown."""
     if not wanted(context.environ):
         return [ok("telemetry", "Off: no OTEL_ variable turns it on.")]

@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from toolcrib.config.database_url import parameters_of, secured, split_secrets, without_secrets
 from toolcrib.errors import DatabaseError, DatabaseUnavailable, DatabaseUnreachable
-from toolcrib.store.connection import Connection
+from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.postgres.connection import PostgresConnection, as_failure
 from toolcrib.store.postgres.migrations import migrate
 
@@ -66,7 +66,7 @@ class PostgresServer:
                 "toolcrib settings unset database",
             ) from error
 
-    def do(self, work: Callable[[Connection], T], busy_seconds: float) -> T:
+    def do(self, work: Callable[[DatabaseConnection], T], busy_seconds: float) -> T:
         connection = self._usable()
         try:
             return work(connection)

@@ -11,8 +11,8 @@ from tests.databases.postgres import postgres, postgres_url
 from toolcrib.config.database_key import Signer
 from toolcrib.features.workflows.trigger_store import Activation, StoredTriggers
 from toolcrib.features.workflows.trigger_type import TriggerOccurrence, TriggerResult
-from toolcrib.store.connection import Connection
-from toolcrib.store.database import Database, open_database
+from toolcrib.store.connection import DatabaseConnection
+from toolcrib.store.database import AsyncDatabase, open_database
 
 __all__ = ["postgres", "postgres_url"]
 
@@ -31,8 +31,8 @@ HOOK = Activation(
 START = TriggerResult(occurrences=(TriggerOccurrence(id="o", due=NOW, event={"n": 1}),))
 
 
-async def execute(database: Database, statement: str, *values: Any) -> None:
-    def work(connection: Connection) -> None:
+async def execute(database: AsyncDatabase, statement: str, *values: Any) -> None:
+    def work(connection: DatabaseConnection) -> None:
         connection.execute(statement, values)
 
     await database.run(work)

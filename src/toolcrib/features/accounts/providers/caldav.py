@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolcrib.accounts.account import Account, Setting
 from toolcrib.accounts.dav import check_server_url, open_dav
 from toolcrib.accounts.dav_discovery import find_home, list_calendars
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 from toolcrib.errors import UsageError
 
 TITLE = "CalDAV"
@@ -83,7 +83,7 @@ def provider_without_caldav(domain: str) -> str:
     return next((name for name, domains in WITHOUT_CALDAV.items() if domain in domains), "")
 
 
-async def prepare(name: str, given: Mapping[str, str]) -> Draft:
+async def prepare(name: str, given: Mapping[str, str]) -> AccountDraft:
     """The server of the address or URL; raises `UsageError`."""
     user, password = given.get("user", "").strip(), given.get("password", "")
     if not user or not password:
@@ -91,7 +91,7 @@ async def prepare(name: str, given: Mapping[str, str]) -> Draft:
         raise UsageError(f"The account {name} needs {missing}.", hint="Give --user and --password-stdin.")
     settings, advice = _server(user, given.get("url", "").strip())
     check_server_url(str(settings["url"]))
-    return Draft(user=user, settings=settings, secret=password, remarks=(advice,) if advice else ())
+    return AccountDraft(user=user, settings=settings, secret=password, remarks=(advice,) if advice else ())
 
 
 def _server(user: str, url: str) -> tuple[dict[str, Setting], str]:

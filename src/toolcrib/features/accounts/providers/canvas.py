@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.addresses import service_url
 from toolcrib.accounts.canvas import open_canvas
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 from toolcrib.errors import UsageError
 
 TITLE = "Canvas"
@@ -24,7 +24,7 @@ FIELDS = (
 )
 
 
-async def prepare(name: str, given: Mapping[str, str]) -> Draft:
+async def prepare(name: str, given: Mapping[str, str]) -> AccountDraft:
     url, token = given.get("url", "").strip(), given.get("token", "").strip()
     if not url:
         raise UsageError("The address of Canvas is missing.", hint="Such as https://school.instructure.com")
@@ -33,7 +33,7 @@ async def prepare(name: str, given: Mapping[str, str]) -> Draft:
             "This is not an access token.", hint="Make one in Canvas: Account, Settings, New Access Token."
         )
     address = service_url(url, "Address of Canvas").partition("/api/v1")[0]
-    return Draft(user="", settings={"url": address}, secret=token)
+    return AccountDraft(user="", settings={"url": address}, secret=token)
 
 
 async def check(account: Account, secret: str) -> AccountCheck:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from toolcrib.accounts.account import Account
 from toolcrib.accounts.addresses import service_url
 from toolcrib.accounts.discord import display_name, open_discord, reads_content
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 from toolcrib.errors import UsageError
 
 TITLE = "Discord"
@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.-]{20,200}")
 _MAX_NAMED = 10
 
 
-async def prepare(name: str, given: Mapping[str, str]) -> Draft:
+async def prepare(name: str, given: Mapping[str, str]) -> AccountDraft:
     token = given.get("token", "").strip().removeprefix("Bot ").strip()
     if not _TOKEN.fullmatch(token):
         raise UsageError(
@@ -41,7 +41,7 @@ async def prepare(name: str, given: Mapping[str, str]) -> Draft:
         )
     api = given.get("api", "").strip()
     settings = {"api": service_url(api, "API address")} if api else {}
-    return Draft(user="", settings=settings, secret=token)
+    return AccountDraft(user="", settings=settings, secret=token)
 
 
 async def check(account: Account, secret: str) -> AccountCheck:

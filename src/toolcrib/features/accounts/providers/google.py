@@ -13,7 +13,7 @@ from toolcrib.accounts.google.endpoints import GoogleEndpoints
 from toolcrib.accounts.google.failures import failure_of
 from toolcrib.accounts.google.tokens import revoke as revoke_at_google
 from toolcrib.accounts.google.tokens import without_tokens
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft, EarlierAccount, OpenPage
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField, EarlierAccount, OpenPage
 from toolcrib.accounts.selection import services_of
 from toolcrib.errors import UsageError
 from toolcrib.features.accounts.google_sign_in import no_client, read_client
@@ -52,7 +52,7 @@ FIELDS = (
 )
 
 
-async def prepare(name: str, given: Mapping[str, str]) -> Draft:
+async def prepare(name: str, given: Mapping[str, str]) -> AccountDraft:
     """There is no form for a Google password."""
     raise UsageError(
         "A Google account is added by signing in on Google's page.",
@@ -67,7 +67,7 @@ async def sign_in(
     *,
     read_only: bool = False,
     earlier: EarlierAccount | None = None,
-) -> Draft:
+) -> AccountDraft:
     """Sign in in the browser; the client of an earlier sign-in is used again unless another is given."""
     client, endpoints = _client(given, earlier)
     services = _services(given, earlier)
@@ -75,7 +75,7 @@ async def sign_in(
     credentials = await sign_in_to_google(account, client, endpoints, services, show)
     # The time makes the account differ from an earlier one, whose tokens may still be in use.
     settings = {"services": ",".join(services), "signed_in": int(time.time()), **endpoints.settings()}
-    return Draft(user="", settings=settings, secret=credentials.to_secret())
+    return AccountDraft(user="", settings=settings, secret=credentials.to_secret())
 
 
 async def check(account: Account, secret: str) -> AccountCheck:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 
 from toolcrib.accounts.account import Account
-from toolcrib.accounts.mail_servers import SECURITIES, Endpoint, MailServers, is_local, read_endpoint
-from toolcrib.accounts.provider import AccountCheck, AccountField, Draft
+from toolcrib.accounts.mail_servers import SECURITIES, MailServer, MailServers, is_local, read_endpoint
+from toolcrib.accounts.provider import AccountCheck, AccountDraft, AccountField
 from toolcrib.errors import CallTimeout, UsageError
 from toolcrib.features.accounts.mail_discovery import Discovered, discover
 from toolcrib.serverkit.extras import ensure
@@ -51,7 +51,7 @@ FIELDS = (
 )
 
 
-async def prepare(name: str, given: Mapping[str, str]) -> Draft:
+async def prepare(name: str, given: Mapping[str, str]) -> AccountDraft:
     """Find the servers that were not given; raises `UsageError`."""
     values = {key: value.strip() for key, value in given.items() if key != "password"}
     user, password = values.get("user", ""), given.get("password", "")
@@ -65,7 +65,7 @@ async def prepare(name: str, given: Mapping[str, str]) -> Draft:
     found = await _found(values, user)
     servers = _servers(values, user, found)
     extra = {} if found is None or found.save_sent else {"save_sent": False}
-    return Draft(
+    return AccountDraft(
         user=user,
         settings={**servers.settings(), **extra},
         secret=password,
@@ -138,7 +138,7 @@ def _servers(values: Mapping[str, str], user: str, found: Discovered | None) -> 
     )
 
 
-def _endpoint(text: str, default_port: int, security: str, found: Endpoint | None) -> Endpoint:
+def _endpoint(text: str, default_port: int, security: str, found: MailServer | None) -> MailServer:
     if text:
         return read_endpoint(text, default_port=default_port, security=security)
     assert found is not None

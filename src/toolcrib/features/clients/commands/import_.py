@@ -14,7 +14,7 @@ import click
 
 from toolcrib.cli.declare import declare, repeatable
 from toolcrib.cli.output import label, note, say, show_table
-from toolcrib.cli.proposal import Proposal, describe
+from toolcrib.cli.proposal import EntryProposal, describe
 from toolcrib.cli.questions import ask, ask_unseen, can_ask, choose
 from toolcrib.cli.safe_text import one_line
 from toolcrib.cli.surface import Surface
@@ -192,7 +192,7 @@ def _show_plan(plan: ImportPlan) -> None:
 def _show_server(server: ImportPlanned) -> None:
     renamed = f" as {server['as']}" if server["as"] != server["name"] else ""
     note(f"{one_line(server['name'])}{renamed}: {_STANDINGS[server['standing']]}")
-    for line in describe(Proposal(name=server["as"], entry=server["entry"])):
+    for line in describe(EntryProposal(name=server["as"], entry=server["entry"])):
         note(line)
     for remark in server["remarks"]:
         label("warning:", "yellow", remark)

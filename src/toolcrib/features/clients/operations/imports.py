@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from toolcrib.config.contents import SERVERS
-from toolcrib.config.drafts import Source, SourceContents
+from toolcrib.config.drafts import DraftSource, SourceContents
 from toolcrib.config.paste.pasted import PastedDocument
 from toolcrib.config.secret_detection import looks_secret
 from toolcrib.errors import ConfigError, Denied, MissingSecret, UsageError
@@ -45,11 +45,11 @@ async def import_found(host: Host, *, folder: str = "") -> list[FoundSource]:
     return [source for source in found if source["servers"] or source["problem"]]
 
 
-def _find(folder: str) -> list[Source]:
+def _find(folder: str) -> list[DraftSource]:
     return find_sources(find_user_folders(), Path(folder).absolute() if folder else Path.cwd())
 
 
-def _found_json(host: Host, source: Source) -> FoundSource:
+def _found_json(host: Host, source: DraftSource) -> FoundSource:
     problem, names = "", []
     try:
         names = [draft.name for draft in read_source(source).drafts]
@@ -160,7 +160,9 @@ def _read(params: ImportPlanParams, from_page: bool) -> SourceContents:
     if params.host is None or params.table is None:
         return read_file(file, params.host)
     workspace = Path(params.workspace) if params.workspace else None
-    return read_source(Source(host=params.host, file=file, table=tuple(params.table), workspace=workspace))
+    return read_source(
+        DraftSource(host=params.host, file=file, table=tuple(params.table), workspace=workspace)
+    )
 
 
 def read_document(text: str, file: Path, host: str | None, *, from_page: bool) -> SourceContents:

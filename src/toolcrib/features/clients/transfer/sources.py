@@ -9,7 +9,15 @@ from typing import Any, Protocol, cast
 
 from toolcrib import plugins
 from toolcrib.config.aliases import IN_PROCESS, type_of
-from toolcrib.config.drafts import REACHES, ServerDraft, Source, SourceContents, Table, as_object, map_texts
+from toolcrib.config.drafts import (
+    REACHES,
+    DraftSource,
+    ServerDraft,
+    SourceContents,
+    Table,
+    as_object,
+    map_texts,
+)
 from toolcrib.config.entries import parse_entry
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.features.clients.files import jsonc
@@ -45,29 +53,29 @@ _SIGNS = {
 """Pieces of text that only one host writes, in the order in which they are looked for."""
 
 
-def find_sources(places: UserFolders, folder: Path, host: str | None = None) -> list[Source]:
+def find_sources(places: UserFolders, folder: Path, host: str | None = None) -> list[DraftSource]:
     """Every file of a host, or of all, that is there; those of the project in `folder` come last."""
     names = [host] if host else client_names()
     own = [source for name in names for source in _own(name, find_client(name), places, folder)]
     project = [source for name in names for source in _project(name, find_client(name), folder)]
     # A host started from the home folder finds its own file as that of a project, too.
-    seen: dict[tuple[Path, Table], Source] = {}
+    seen: dict[tuple[Path, Table], DraftSource] = {}
     for source in [*own, *project]:
         if source.file.is_file():
             seen.setdefault((source.file.resolve(), source.table), source)
     return list(seen.values())
 
 
-def source_of(file: Path, text: str, host: str | None = None) -> Source:
+def source_of(file: Path, text: str, host: str | None = None) -> DraftSource:
     """The source that a named file is, by its place, its name and its content."""
     name = host or _host_by_name(file) or _host_by_content(text)
     if name == PLAIN:
-        return Source(host=PLAIN, file=file, table=("mcpServers",))
+        return DraftSource(host=PLAIN, file=file, table=("mcpServers",))
     client = find_client(name)
     table = _older_table(text) if name == "vscode" else None
     belongs = next((path for path in client.project if file.as_posix().endswith(f"/{path}")), None)
     workspace = file.parents[len(Path(belongs).parts) - 1] if belongs else None
-    return Source(host=name, file=file, table=table or client.table, workspace=workspace)
+    return DraftSource(host=name, file=file, table=table or client.table, workspace=workspace)
 
 
 def known_host(word: str) -> str:
@@ -82,20 +90,21 @@ def known_host(word: str) -> str:
     )
 
 
-def _own(name: str, client: McpClient, places: UserFolders, folder: Path) -> list[Source]:
+def _own(name: str, client: McpClient, places: UserFolders, folder: Path) -> list[DraftSource]:
     older = [client.older.file(places)] if client.older else []
     files = [client.file(places), *older, *client.other_files(places)]
-    found = [Source(host=name, file=file, table=client.table) for file in files]
+    found = [DraftSource(host=name, file=file, table=client.table) for file in files]
     inner = [
-        Source(host=name, file=files[0], table=table, workspace=folder)
+        DraftSource(host=name, file=files[0], table=table, workspace=folder)
         for table in client.inner_tables(folder)
     ]
     return [*found, *inner]
 
 
-def _project(name: str, client: McpClient, folder: Path) -> list[Source]:
+def _project(name: str, client: McpClient, folder: Path) -> list[DraftSource]:
     return [
-        Source(host=name, file=folder / path, table=client.table, workspace=folder) for path in client.project
+        DraftSource(host=name, file=folder / path, table=client.table, workspace=folder)
+        for path in client.project
     ]
 
 
@@ -173,7 +182,7 @@ def read_words(text: str, file: Path, host: str | None = None) -> SourceContents
     return _read(source_of(file.absolute(), text, host), text)
 
 
-def read_source(source: Source) -> SourceContents:
+def read_source(source: DraftSource) -> SourceContents:
     """The servers of a source that was found; raises `ConfigError`."""
     return _read(source, _text(source.file))
 
@@ -186,7 +195,7 @@ def _text(file: Path) -> str:
 
 
 def _described(found: Format, data: Mapping[str, Any], file: Path, text: str) -> SourceContents:
-    source = Source(host=PLAIN, file=file, table=())
+    source = DraftSource(host=PLAIN, file=file, table=())
     drafts: tuple[ServerDraft, ...] = ()
     refused, questions = {}, {}
     try:
@@ -207,7 +216,7 @@ def _described(found: Format, data: Mapping[str, Any], file: Path, text: str) ->
     )
 
 
-def _read(source: Source, text: str) -> SourceContents:
+def _read(source: DraftSource, text: str) -> SourceContents:
     client = None if source.host == PLAIN else find_client(source.host)
     entries = _plain_entries(text) if client is None else _entries(client, source, text)
     if len(entries) > MOST_SERVERS:
@@ -235,7 +244,7 @@ def _read(source: Source, text: str) -> SourceContents:
     )
 
 
-def _entries(client: McpClient, source: Source, text: str) -> Mapping[str, Any]:
+def _entries(client: McpClient, source: DraftSource, text: str) -> Mapping[str, Any]:
     """The entries of a client's file; None for one with values that are more than plain data."""
     found = entries_in(client.syntax.read(text), source.table)
     return {name: entry if is_plain(entry) else None for name, entry in found.items()}

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli.error_report import INTERRUPTED
-from toolcrib.cli.keyboard import Keyboard
+from toolcrib.cli.keyboard import TerminalKeyboard
 from toolcrib.cli.output import as_json, label, mark, note, paint, say, show_table
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
@@ -186,7 +186,7 @@ def _took(step: StepShown) -> str:
 async def follow(surface: Surface, client: Client, request: Request) -> int:
     """Show a run until it ends; returns the exit code."""
     progress = Progress(quiet=surface.json)
-    with Keyboard() if can_ask() and not surface.json else nullcontext() as keys:
+    with TerminalKeyboard() if can_ask() and not surface.json else nullcontext() as keys:
         async with _interruptible(surface, client, progress) as interrupted:
             questions = RunQuestions(surface, client, progress, keys)
             try:
@@ -201,7 +201,9 @@ async def follow(surface: Surface, client: Client, request: Request) -> int:
 class RunQuestions:
     """Shows the changes of a run, and asks the user what it waits for."""
 
-    def __init__(self, surface: Surface, client: Client, progress: Progress, keys: Keyboard | None) -> None:
+    def __init__(
+        self, surface: Surface, client: Client, progress: Progress, keys: TerminalKeyboard | None
+    ) -> None:
         self._surface = surface
         self._client = client
         self._progress = progress
@@ -243,7 +245,7 @@ class RunQuestions:
         with suppress(NotFound):  # It was answered elsewhere.
             await client.approval_answer(id=call["id"], allow=reply["action"] == "accept", **known)
 
-    async def _answer(self, client: Client, run: str, question: Any, keys: Keyboard) -> None:
+    async def _answer(self, client: Client, run: str, question: Any, keys: TerminalKeyboard) -> None:
         choices = question["choices"]
         await keys.settle()
         typed = await keys.line(f"  {' / '.join(choices)}: ")
