@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from toolcrib.agent.pictures import read_picture
 from toolcrib.errors import UsageError
+from toolcrib.llm.pictures import read_picture
 
 
 @pytest.mark.parametrize(

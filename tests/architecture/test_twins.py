@@ -162,7 +162,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("operations.proposals.Proposal", "operations.results.additions.Proposed"),
         ("operations.results.additions.Needed", "servers.installers.engine.plan.InstallQuestion"),
         ("operations.results.calls.Call", "operations.results.calls.CallRecorded"),
-        ("operations.results.pages.SignedInPage", "store.page_keys.PageKey"),
+        ("operations.pages.SignedInPage", "store.page_keys.PageKey"),
         ("operations.results.policy.Explanation", "schema.approvals.Judgement"),
         ("operations.results.setups.SetupShown", "schema.setups.SetupStatus"),
     ),

@@ -1,4 +1,4 @@
-"""Picks the account that a call uses."""
+"""Picks the account that a call uses, and refuses changes in a read-only one."""
 
 from __future__ import annotations
 
@@ -71,3 +71,13 @@ def services_of(account: Account) -> tuple[str, ...]:
 
 def _described(account: Account) -> str:
     return f"{account.name} ({account.user})" if account.user else account.name
+
+
+def check_writable(account: Account) -> None:
+    """Raise `ToolFailure` if the user added the account as read-only."""
+    if account.read_only:
+        raise ToolFailure(
+            f"The account {account.name} is read-only.",
+            f"The user can add it again without --read-only: toolcrib account add {account.provider} "
+            f"{account.name} --replace",
+        )

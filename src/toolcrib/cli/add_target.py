@@ -238,7 +238,7 @@ def _single(
     name: str, found: Entries, words: tuple[str, ...], options: AddOptions
 ) -> tuple[str, dict[str, Any]]:
     """The only server of what was pasted; its folder is this one if an argument names a file in it."""
-    from toolcrib.config.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.parser import needed_folder
 
     for remark in found.notes:
         label("warning:", "yellow", remark)

@@ -43,7 +43,7 @@ def make_entry(
             "The command or address of the server is missing.",
             hint="For example: toolcrib add NAME -- COMMAND, toolcrib add NAME URL",
         )
-    from toolcrib.config.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.parser import needed_folder
 
     remote = _traits(kind).remote if kind else len(target) == 1 and _URL.match(target[0]) is not None
     entry = _remote(target, kind, headers) if remote else _local(target, kind, headers)

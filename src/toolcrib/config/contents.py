@@ -38,12 +38,6 @@ class Config:
         """The servers that came with this package."""
         return frozenset(name for name, entry in self.servers.items() if is_bundled(entry.raw))
 
-    def changed_since(self, earlier: Config) -> tuple[str, ...]:
-        """The servers whose entry was added or changed, in the order of the file, then the removed ones."""
-        before, now = earlier.fingerprints, self.fingerprints
-        changed = [name for name in now if now[name] != before.get(name)]
-        return (*changed, *(name for name in before if name not in now))
-
 
 def interpret(document: Document, digest: str) -> Config:
     """The meaning of a document; raises `ConfigError` for what concerns the whole file."""

@@ -15,8 +15,14 @@ from toolcrib.errors import UsageError
 from toolcrib.host.lock import sole_host
 from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.database import open_database
-from toolcrib.store.decisions import Decided, Decisions, signed_tables
-from toolcrib.store.key_fingerprint import claim_key, read_fingerprint, replace_fingerprint
+from toolcrib.store.decisions import (
+    Decided,
+    Decisions,
+    claim_key,
+    read_fingerprint,
+    replace_fingerprint,
+    signed_tables,
+)
 from toolcrib.store.work_queue import AsyncDatabase
 
 

@@ -37,8 +37,7 @@ from toolcrib.operations.results.chats import (
 from toolcrib.operations.results.models import ChatClosed
 from toolcrib.operations.turns import default_project
 from toolcrib.schema.json_values import moment
-from toolcrib.store.chat_rows import ChatStanding
-from toolcrib.store.reading import beside_loop
+from toolcrib.store.chat_rows import ChatStanding, beside_loop
 
 
 @operation(page=True)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from toolcrib.operations.runner import OnEvent, Runner
+    from toolcrib.operations.local import OnEvent, Runner
 
 
 class Client:

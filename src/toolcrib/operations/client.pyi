@@ -10,25 +10,25 @@ from toolcrib.features.clients.results import ClientChanged, ClientEntry, FoundS
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowExported, WorkflowRemoved, WorkflowReview, WorkflowTemplate, WorkflowVersion
+from toolcrib.operations.database import DatabaseShown, DecisionsSigned, RefusedDecisions
+from toolcrib.operations.pages import PageAddress, Revoked, SignedInPage
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
 from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
 from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatInfo, ChatList, ChatSummary, ChatTools, ChatView, ChatWhole, TurnStarted, TurnStopped
-from toolcrib.operations.results.database import DatabaseShown, DecisionsSigned, RefusedDecisions
 from toolcrib.operations.results.gateway import ProfileRemoved, ProfileShown, ViewUse
 from toolcrib.operations.results.installs import IncludedChoice, InstalledVersion, KeptVersion, NewlyInstalled, Uninstalled, VersionLook
 from toolcrib.operations.results.models import AnswerCall, AnswerEvent, ChatClosed, ReplyTaken
 from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts, ServerSource
-from toolcrib.operations.results.pages import PageAddress, Revoked, SignedInPage
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, PolicyRule, RuleRemoved, RuleShown, RuleSwitched
-from toolcrib.operations.results.screens import ScreenShown, ScreenState
 from toolcrib.operations.results.servers import Difference, HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, WatchedConfig, WatchedRemoval
 from toolcrib.operations.results.settings import SecretInfo, SecretRemoved, SecretStored, SettingSaved, SettingsShown
 from toolcrib.operations.results.setups import SetupForgotten
 from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking
+from toolcrib.operations.screens import ScreenShown, ScreenState
 from toolcrib.schema.failures import Failure
 from typing_extensions import NotRequired, TypedDict
-from toolcrib.operations.runner import Runner
+from toolcrib.operations.local import Runner
 
 AccountProviderShown = TypedDict("AccountProviderShown", {"provider": str, "title": str, "about": str, "services": list[str], "fields": list[AccountField], "sign_in": bool})
 AccountField = TypedDict("AccountField", {"key": str, "label": str, "help": str, "secret": bool, "required": bool, "default": str, "choices": Sequence[str]})

@@ -1,20 +1,17 @@
-"""The database of chats, approvals and call records."""
+"""The database of chats, approvals and call records; and the host that opens it again after a restore."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from functools import partial
 
+from typing_extensions import TypedDict
+
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.operations.operation import operation
-from toolcrib.operations.results.database import (
-    DatabaseShown,
-    DecisionsSigned,
-    RefusedDecision,
-    RefusedDecisions,
-)
+from toolcrib.operations.operation import RUNNING, operation
 from toolcrib.store.columns import Row, from_column
 from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.copying import count_rows
@@ -23,6 +20,45 @@ from toolcrib.store.decisions import Decided, Refused, look_for_refused, sign_ro
 LONGEST = 2000
 """Characters of a column that are shown."""
 LOCAL = "Secrets, server processes, logs and installed servers stay on this machine."
+
+PAUSE = 0.1
+"""Seconds in which the answer is sent."""
+
+
+class RefusedDecision(TypedDict):
+    """A row without a valid signature, which is ignored."""
+
+    kind: str
+    """Such as `approval rule`."""
+    id: str
+    content: dict[str, str]
+    """By column, cut if it is long."""
+    decided_by: str
+    """What the row claims; empty if nothing."""
+    decided_on: str
+
+
+class RefusedDecisions(TypedDict):
+    rows: list[RefusedDecision]
+    digest: str
+    """Identifies exactly these rows."""
+
+
+class DecisionsSigned(TypedDict):
+    changed: int
+    """Rows that were signed, or removed."""
+    removed: bool
+
+
+class DatabaseShown(TypedDict):
+    database: str
+    """The SQLite file, or the URL without its password."""
+    shared: bool
+    """Whether other hosts may use it."""
+    tables: dict[str, int]
+    """Rows by table."""
+    local: str
+    """What is not shared."""
 
 
 @operation(page=True)
@@ -83,3 +119,12 @@ def _text(value: object) -> str:
 def _digest(refused: Refused) -> str:
     rows = [[table, *map(repr, row)] for table, found in sorted(refused.items()) for row in found.values()]
     return hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()
+
+
+@operation(needs=RUNNING)
+async def host_reopen(host: Host) -> bool:
+    """Close the host; it opens again when no restore holds its lock."""
+    if host.reopen is None:
+        raise UsageError("The running host cannot be opened again by itself.", hint="Stop it first.")
+    asyncio.get_running_loop().call_later(PAUSE, host.reopen)
+    return True

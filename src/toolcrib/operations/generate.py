@@ -166,7 +166,7 @@ def client_stub() -> str:
         "from typing import Any, Literal, final",
         "",
         *lines,
-        "from toolcrib.operations.runner import Runner",
+        "from toolcrib.operations.local import Runner",
         "",
         *objects.declared.values(),
         "",

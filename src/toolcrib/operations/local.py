@@ -6,10 +6,10 @@ for servers that are slow to stop.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from toolcrib.config.paths import Paths
 from toolcrib.config.store import ConfigStore
@@ -17,8 +17,24 @@ from toolcrib.errors import ConfigError, NoHost
 from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import EVERYTHING, Invocation, Needs
 from toolcrib.operations.registry import find_operation
-from toolcrib.operations.runner import OnEvent
 from toolcrib.schema.json_values import to_json
+
+OnEvent = Callable[[Any], None]
+
+
+class Runner(Protocol):
+    """Runs operations by name; `client.Client` gives them types."""
+
+    @property
+    def running(self) -> bool:
+        """True if a host that keeps running does the work."""
+
+    @property
+    def socket(self) -> Path:
+        """Where a running host listens."""
+
+    async def run(self, operation: str, params: dict[str, Any], on_event: OnEvent | None = None) -> Any:
+        """Run an operation; raises `ToolcribError`."""
 
 
 class LocalRunner:

@@ -18,7 +18,7 @@ from toolcrib.operations.operation import (
 from toolcrib.operations.results.calls import ModelRequest, ModelRequests
 from toolcrib.operations.results.models import Models, Vendor
 from toolcrib.schema.json_values import moment
-from toolcrib.store.turn_usage import TurnTaken, sums, turns
+from toolcrib.store.chat_rows import TurnTaken, sums, turns
 
 
 @operation(page=True)

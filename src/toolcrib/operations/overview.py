@@ -43,7 +43,7 @@ from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.transport import traits_of
 from toolcrib.store.audit_search import ServerHours, call_hours
-from toolcrib.store.turn_usage import sums
+from toolcrib.store.chat_rows import sums
 from toolcrib.version import __version__
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from toolcrib.catalog.listing import CatalogEntry, by_name
 from toolcrib.config.drafts import DraftQuestion, SourceContents, asked_in, unnamed
-from toolcrib.config.paste.entry_forms import as_install, named, needed_folder
-from toolcrib.config.paste.parser import as_command, understand
+from toolcrib.config.paste.parser import as_command, as_install, named, needed_folder, understand
 from toolcrib.config.paste.pasted import (
     Entries,
     Install,

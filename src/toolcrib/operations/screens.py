@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from toolcrib.errors import NotFound, PeerError, ToolcribError
 from toolcrib.host import Host
 from toolcrib.operations.command import SERVER, Command
 from toolcrib.operations.lookup import UP, check_server
 from toolcrib.operations.operation import RUNNING, Invocation, operation
-from toolcrib.operations.results.screens import ScreenShown, ScreenState
 
 SCREEN, STOP, RESUME = "toolcrib/screen", "toolcrib/stop", "toolcrib/resume"
 TIMEOUT = 10.0
 WAIT = 20.0
 """Seconds that a server waits for a change before it answers without one."""
 _NO_SCREEN = "Servers with a screen are listed on their page and by: toolcrib servers"
+
+
+class ScreenState(TypedDict):
+    """The screen of a server, and whether it may use the mouse and the keyboard."""
+
+    server: str
+    own: bool
+    """A display of its own, which can be watched; else the user's."""
+    open: bool
+    """Whether the display is in use."""
+    stopped: str
+    """How the user stopped all input: a key, or `the page`; empty while it is allowed."""
+    stop_key: str
+    """The key that stops all input; empty if none is heard."""
+
+
+class ScreenShown(ScreenState):
+    """A state with the screen as it is now, if it has changed."""
+
+    picture: NotRequired[str]
+    """A JPEG in base64."""
+    width: NotRequired[int]
+    height: NotRequired[int]
 
 
 @operation(page=True, needs=RUNNING)

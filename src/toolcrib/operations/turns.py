@@ -16,12 +16,12 @@ from toolcrib.agent.chat import Chat
 from toolcrib.agent.events import TurnEnded, event_json
 from toolcrib.agent.export import answer_json
 from toolcrib.agent.live import LiveTurn
-from toolcrib.agent.pictures import attached_picture
 from toolcrib.chats.turn_json import whole_call
 from toolcrib.chats.wire import CallWhole
 from toolcrib.config.settings import Effort
 from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
+from toolcrib.llm.pictures import attached_picture
 from toolcrib.llm.vendor_model import hearing_of_waits
 from toolcrib.llm.vendors import no_model
 from toolcrib.operations.lookup import settled

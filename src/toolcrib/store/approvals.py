@@ -24,8 +24,7 @@ from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import Row, from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.decisions import Decided, Decisions, select
-from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import AsyncDatabase
+from toolcrib.store.work_queue import AsyncDatabase, read_current
 
 if TYPE_CHECKING:
     from toolcrib.approvals.rule import Rule

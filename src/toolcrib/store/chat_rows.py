@@ -1,22 +1,72 @@
-"""Chats for display: entries with position and time, and each chat's state."""
+"""Chats for display: entries with position and time, each chat's state, and what turns used and cost."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, ParamSpec, TypeVar
 
+from toolcrib.agent.chat import Took
+from toolcrib.agent.entry_json import read_entry
 from toolcrib.chats.replay import StoredEntry
 from toolcrib.schema.json_values import moment
-from toolcrib.store.columns import from_stored
+from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection
-from toolcrib.store.reading import beside_loop
 from toolcrib.store.work_queue import AsyncDatabase
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+FEW = 100
+"""Rows that are handled at once: a few milliseconds."""
 
 _MOST_KNOWN = 5000
 """Cached states: they change only when an entry is added."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnTaken:
+    chat: str
+    title: str
+    time: datetime
+    took: Took
+
+
+def turns(connection: DatabaseConnection, limit: int) -> list[TurnTaken]:
+    statement = (
+        "SELECT chat, title, time, body FROM chat_entries JOIN chats ON chats.id = chat"
+        " WHERE kind = 'took' ORDER BY time DESC LIMIT ?"
+    )
+    rows = connection.execute(statement, (limit,)).fetchall()
+    return [
+        TurnTaken(chat=chat, title=title, time=from_stored(time), took=took)
+        for chat, title, time, body in rows
+        if isinstance(took := read_entry("took", json.loads(body)), Took)
+    ]
+
+
+def sums(connection: DatabaseConnection, since: datetime) -> tuple[int, int, float | None]:
+    """Input and output tokens since then, and the cost; None if the cost of any turn is unknown."""
+    statement = (
+        "SELECT sum(CAST(json_extract(body, '$.usage.input') AS INTEGER)),"
+        " sum(CAST(json_extract(body, '$.usage.output') AS INTEGER)),"
+        " sum(CAST(json_extract(body, '$.cost') AS DOUBLE PRECISION)),"
+        " count(json_extract(body, '$.cost')), count(*)"
+        " FROM chat_entries WHERE kind = 'took' AND time >= ?"
+    )
+    used, written, cost, known, every = connection.execute(statement, (to_stored(since),)).fetchone()
+    return used or 0, written or 0, cost if known == every else None
+
+
+async def beside_loop(rows: Sized, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """The result of a function that goes through these rows; in a thread if there are many."""
+    if len(rows) <= FEW:
+        return function(*args, **kwargs)
+    return await asyncio.to_thread(function, *args, **kwargs)
 
 
 @dataclass(frozen=True, kw_only=True)

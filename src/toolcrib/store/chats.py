@@ -25,9 +25,9 @@ from toolcrib.agent.chat import Chat, ChatMetadata, Entry
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import NotFound
+from toolcrib.store.chat_rows import beside_loop
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection, contains_all, transact
-from toolcrib.store.reading import beside_loop
 from toolcrib.store.work_queue import AsyncDatabase
 
 _INFO = """

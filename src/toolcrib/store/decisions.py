@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from toolcrib.config.database_key import Signer
-from toolcrib.errors import ConfigError
+from toolcrib.config.database_key import VARIABLE, Signer
+from toolcrib.errors import ConfigError, DatabaseKeyMissing
 from toolcrib.schema.deciders import decider, this_host
 from toolcrib.store.columns import Row, from_column
 from toolcrib.store.connection import DatabaseConnection
@@ -206,3 +206,29 @@ def sign_rows(
                 values = (*row[:-1], decisions.decide(table, *row[:-1]), *key, row[-1])
             changed += connection.execute(statement, values).rowcount
     return changed
+
+
+def read_fingerprint(connection: DatabaseConnection) -> str | None:
+    row = connection.execute("SELECT fingerprint FROM database_key").fetchone()
+    return None if row is None else str(row[0])
+
+
+def claim_key(signer: Signer | None, connection: DatabaseConnection) -> Signer:
+    """The signer of the database's key; that of the first host becomes it. Raises `DatabaseKeyMissing`."""
+    if signer is not None and read_fingerprint(connection) is None:
+        statement = "INSERT INTO database_key VALUES (TRUE, ?) ON CONFLICT DO NOTHING"
+        connection.execute(statement, (signer.fingerprint,))
+    if signer is not None and read_fingerprint(connection) == signer.fingerprint:
+        return signer
+    raise DatabaseKeyMissing(
+        "This host has another key than the database."
+        if signer is not None
+        else "This host has not the key of the database.",
+        hint="Show it on a machine that has it with: toolcrib database key. Then set it here with: "
+        f"toolcrib settings set database URL (it asks for the key), or in the variable {VARIABLE}.",
+    )
+
+
+def replace_fingerprint(signer: Signer, connection: DatabaseConnection) -> None:
+    connection.execute("DELETE FROM database_key")
+    connection.execute("INSERT INTO database_key VALUES (TRUE, ?)", (signer.fingerprint,))

@@ -22,8 +22,7 @@ from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
 from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decisions
-from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import AsyncDatabase
+from toolcrib.store.work_queue import AsyncDatabase, read_current
 from toolcrib.tools.ports import Screen
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,7 @@ from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decided, Decisions
-from toolcrib.store.refresh import read_current
-from toolcrib.store.work_queue import AsyncDatabase
+from toolcrib.store.work_queue import AsyncDatabase, read_current
 
 logger = logging.getLogger(__name__)
 

@@ -276,3 +276,15 @@ def is_lock(error: BaseException) -> bool:
 
 def _given_up(reason: str) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"Nothing was written: {reason}.", hint="See: toolcrib doctor")
+
+
+async def read_current(
+    database: AsyncDatabase, read: Callable[[DatabaseConnection], T], changes: Callable[[], int]
+) -> T:
+    """What the table holds, local changes included; `changes` counts those that were submitted so far."""
+    while True:
+        before = changes()
+        # After the writes that wait; shielded, because a queued read cannot be taken back.
+        found = await asyncio.shield(asyncio.wrap_future(database.keep(read)))
+        if changes() == before:
+            return found

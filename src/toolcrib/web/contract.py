@@ -42,8 +42,8 @@ CHATS = ("toolcrib.chats.events", "toolcrib.chats.wire")
 """The types of turns, which the layers below the operations use too."""
 WIRE_NAMES = {
     "AccountField": "AccountFieldShown",
+    "CheckResult": "Checkup",
     "DraftQuestion": "ImportQuestion",
-    "Finding": "Checkup",
     "InstallProgress": "InstallStep",
     "InstallQuestion": "PlanQuestion",
     "Reason": "MatchReason",

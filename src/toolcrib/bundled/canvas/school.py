@@ -10,9 +10,9 @@ from typing import Any
 
 from toolcrib.accounts import Account, AccountStore, choose
 from toolcrib.accounts.canvas import open_canvas
-from toolcrib.accounts.permission import check_writable
 from toolcrib.accounts.rate_limits import RateLimits
 from toolcrib.accounts.rest import Params, RestClient
+from toolcrib.accounts.selection import check_writable
 from toolcrib.bundled.canvas.times import Times
 from toolcrib.serverkit.context import ToolFailure
 from toolcrib.serverkit.visible_text import one_line

@@ -11,9 +11,9 @@ from typing import Any
 
 from toolcrib.accounts import Account, AccountStore, choose
 from toolcrib.accounts.discord import NO_CONTENT, open_discord, reads_content
-from toolcrib.accounts.permission import check_writable
 from toolcrib.accounts.rate_limits import RateLimits
 from toolcrib.accounts.rest import RestClient
+from toolcrib.accounts.selection import check_writable
 from toolcrib.bundled.discord.directory import Directory, DiscordChannel, Recent
 from toolcrib.bundled.discord.markup import Names, mentions_channels, mentions_roles
 from toolcrib.bundled.discord.results import DiscordMessage, hides_content, to_message

@@ -202,7 +202,7 @@ def _wait(client: Client, options: AddOptions) -> float:
 
 
 async def _install(surface: Surface, name: str, package: Install, options: AddOptions, tested: bool) -> None:
-    from toolcrib.config.paste.entry_forms import needed_folder
+    from toolcrib.config.paste.parser import needed_folder
 
     env = {**package.env, **read_pairs(options.env, "=", "--env")}
     proposal = find_secrets(name, {"env": env, "args": list(package.args)})

@@ -115,7 +115,7 @@ def _piped(*, wait: bool) -> str:
 
 
 def _picture(path: Path) -> dict[str, str]:
-    from toolcrib.agent.pictures import read_picture
+    from toolcrib.llm.pictures import read_picture
 
     try:
         picture = read_picture(read_bounded(path, LARGEST_PICTURE, pipes=True))

@@ -16,13 +16,13 @@ from typing import Any
 
 from toolcrib.agent import Agent
 from toolcrib.agent.chat import Chat, ChatMetadata, Entry
-from toolcrib.agent.pictures import read_picture
 from toolcrib.agent.ports import FoundTool, ToolFinder
 from toolcrib.errors import CallFailed, NotFound, UsageError
 from toolcrib.graph.node_type import ModelAnswer, ModelTask
 from toolcrib.host import Host
 from toolcrib.host.tool_selector import ToolSelector
 from toolcrib.llm.model import CompletionRequest, Model, ModelEvent
+from toolcrib.llm.pictures import read_picture
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.tools.ports import OnDecided, OnProgress
 

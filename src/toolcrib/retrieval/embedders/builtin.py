@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.retrieval import arithmetic
-from toolcrib.retrieval.embedder import SCALE, Embedded, EmbedderOptions, EmbedderUnavailable, QueryVectors
+from toolcrib.retrieval.embedder import SCALE, Embedded, EmbedderChoice, EmbedderUnavailable, QueryVectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,7 @@ AT_ONCE = 8
 """Texts in one pass: more gain nothing on one core."""
 
 
-def open(settings: EmbedderOptions) -> BuiltinEmbedder:  # noqa: A001
+def open(settings: EmbedderChoice) -> BuiltinEmbedder:  # noqa: A001
     """The built-in model, loaded on first use."""
     return BuiltinEmbedder()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.retrieval.embedder import EmbedderOptions
+from toolcrib.retrieval.embedder import EmbedderChoice
 
 
-def open(settings: EmbedderOptions) -> None:  # noqa: A001
+def open(settings: EmbedderChoice) -> None:  # noqa: A001
     pass

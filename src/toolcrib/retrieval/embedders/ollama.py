@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.retrieval.embedder import Embedded, EmbedderOptions, QueryVectors
-from toolcrib.retrieval.remote_vectors import as_vectors, post
+from toolcrib.retrieval.embedder import Embedded, EmbedderChoice, QueryVectors, as_vectors, post
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 DEFAULT_MODEL = "nomic-embed-text"
@@ -19,7 +18,7 @@ _PREFIXES = {
 """Prefixes that a model expects before a text and before a question."""
 
 
-def open(settings: EmbedderOptions) -> OllamaEmbedder:  # noqa: A001
+def open(settings: EmbedderChoice) -> OllamaEmbedder:  # noqa: A001
     return OllamaEmbedder(settings.url or DEFAULT_URL, settings.model or DEFAULT_MODEL)
 
 

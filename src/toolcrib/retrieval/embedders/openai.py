@@ -6,15 +6,21 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.retrieval.embedder import Embedded, EmbedderOptions, EmbedderUnavailable, QueryVectors
-from toolcrib.retrieval.remote_vectors import as_vectors, post
+from toolcrib.retrieval.embedder import (
+    Embedded,
+    EmbedderChoice,
+    EmbedderUnavailable,
+    QueryVectors,
+    as_vectors,
+    post,
+)
 
 DEFAULT_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "text-embedding-3-small"
 AT_ONCE = 64
 
 
-def open(settings: EmbedderOptions) -> OpenAiEmbedder:  # noqa: A001
+def open(settings: EmbedderChoice) -> OpenAiEmbedder:  # noqa: A001
     return OpenAiEmbedder(settings.url or DEFAULT_URL, settings.model or DEFAULT_MODEL, settings.api_key)
 
 

@@ -226,7 +226,7 @@ async def read_document(
     surface: Surface, name: str, found: PastedDocument, *, as_is: bool, dry_run: bool
 ) -> tuple[str, Install | Mapping[str, Any] | None]:
     """The only server of a pasted document; None after several, or one that asks, were imported."""
-    from toolcrib.config.paste.entry_forms import named
+    from toolcrib.config.paste.parser import named
 
     found = replace(found, text=named(found.text, name))
     source = ImportFile(file=str(found.file), host=found.host, text=found.text)
@@ -244,7 +244,7 @@ async def read_document(
 
 
 def _only_server(name: str, found: PastedDocument, *, as_is: bool) -> tuple[str, Install | Mapping[str, Any]]:
-    from toolcrib.config.paste.entry_forms import as_install
+    from toolcrib.config.paste.parser import as_install
     from toolcrib.features.clients.transfer.sources import read_words
 
     (draft,) = read_words(found.text, found.file, found.host).drafts

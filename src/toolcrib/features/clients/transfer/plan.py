@@ -21,7 +21,7 @@ from toolcrib.config.drafts import (
     map_texts,
     unnamed,
 )
-from toolcrib.config.paste.entry_forms import as_install
+from toolcrib.config.paste.parser import as_install
 from toolcrib.config.review import review_entry
 from toolcrib.config.secret_extraction import LooksSecret, SecretExtractor, Stored
 from toolcrib.errors import UsageError
