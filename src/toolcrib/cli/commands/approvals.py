@@ -13,7 +13,8 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, FlowException, Scope
+    from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion
+    from toolcrib.schema.approvals import FlowException, Scope
 
 SCOPES = ("once", "chat", "project", "always")
 _LIFTED = {

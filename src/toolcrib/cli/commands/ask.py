@@ -22,7 +22,7 @@ from toolcrib.serverkit.bounded_read import read_bounded
 
 if TYPE_CHECKING:
     from toolcrib.config.settings import Effort
-    from toolcrib.operations.results.policy import Mode
+    from toolcrib.schema.approvals import Mode
 
 LARGEST_INPUT = 4 * 1024 * 1024
 LARGEST_PICTURE = 64 * 1024 * 1024

@@ -16,7 +16,8 @@ from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.policy import Mode, PolicyRule, RulePattern, RuleShown
+    from toolcrib.operations.results.policy import PolicyRule, RulePattern, RuleShown
+    from toolcrib.schema.approvals import Mode
 
 MODES = ("always", "on_miss", "on_rule", "plan", "session", "off")
 

@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from toolcrib.chats.call_question import CallExhibit
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
-from toolcrib.operations.results.policy import Effect, Mode, PolicyRule, Scope
+from toolcrib.operations.results.policy import PolicyRule
+from toolcrib.schema.approvals import Effect, Mode, Scope
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import CallRecord, CallUnderWay, ToolResult
 from toolcrib.store.audit_search import FoundCall, Place, place_of

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.approvals.gate import DEFAULT_MODES
 from toolcrib.config.settings import ClientApprovals, ProfileSettings, Settings
-from toolcrib.operations.results.policy import Mode
+from toolcrib.schema.approvals import Mode
 
 
 class ProfileShown(TypedDict):

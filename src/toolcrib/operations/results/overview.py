@@ -6,8 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from toolcrib.operations.results.policy import Mode
 from toolcrib.operations.results.servers import State
+from toolcrib.schema.approvals import Mode
 
 SourceKind = Literal["npm", "pypi", "folder", "bundle", "command", "address", "in process"]
 

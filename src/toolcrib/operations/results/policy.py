@@ -15,15 +15,11 @@ from toolcrib.approvals.rule import Rule
 from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.approvals.rule_text import rule_place, rule_words
 from toolcrib.host import Host
+from toolcrib.schema.approvals import Effect, FlowException, Mode, Scope
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import Tool
 from toolcrib.store.audit_search import uses_of_rules
 from toolcrib.store.columns import from_stored
-
-Effect = Literal["allow", "ask", "deny"]
-Mode = Literal["always", "on_miss", "on_rule", "plan", "session", "off"]
-Scope = Literal["once", "chat", "project", "always"]
-FlowException = Literal["tool", "turn", "session"]
 
 
 class RulePattern(TypedDict):

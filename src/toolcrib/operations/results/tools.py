@@ -13,8 +13,7 @@ from toolcrib.chats.events import ServerAskingEvent
 from toolcrib.host import Host
 from toolcrib.operations.lookup import UP
 from toolcrib.operations.results.calls import CallProgress, CallResult
-from toolcrib.operations.results.policy import Effect
-from toolcrib.schema.approvals import Judgement
+from toolcrib.schema.approvals import Effect, Judgement
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState
 from toolcrib.schema.tools import Principal, Reason, Tool
