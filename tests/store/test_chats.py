@@ -14,7 +14,7 @@ from toolcrib.clock import SystemClock
 from toolcrib.errors import NotFound
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolAnswer, ToolUse, Usage
 from toolcrib.store.chats import Chats
-from toolcrib.store.database import open_database
+from toolcrib.store.database import AsyncDatabase, open_database
 
 
 @dataclass
@@ -34,9 +34,14 @@ def calendar() -> Calendar:
 
 
 @pytest.fixture
-async def chats(tmp_path: Path, calendar: Calendar) -> AsyncIterator[Chats]:
+async def database(tmp_path: Path) -> AsyncIterator[AsyncDatabase]:
     async with open_database(tmp_path / "db") as database:
-        yield Chats(database, calendar)
+        yield database
+
+
+@pytest.fixture
+def chats(database: AsyncDatabase, calendar: Calendar) -> Chats:
+    return Chats(database, calendar)
 
 
 async def chat_about(chats: Chats, title: str, *said: str) -> Chat:
@@ -176,11 +181,11 @@ async def test_a_chat_knows_when_things_were_said_and_what_they_took(chats: Chat
     assert found.took() == Took(model="m", ending="stopped", rounds=3, usage=usage + usage, cost=None)
 
 
-async def test_two_who_go_on_at_once_lose_nothing(chats: Chats) -> None:
+async def test_two_who_go_on_at_once_lose_nothing(chats: Chats, database: AsyncDatabase) -> None:
     chat = await chat_about(chats, "one", "hello")
     for text in ("mine", "yours"):
         chats.append(chat.id, 1, Said(FromUser(parts=(Text(text),))))
     await chats.flush()
 
     assert (await chats.load(chat.id)).questions() == ["hello", "mine", "yours"]
-    assert chats.errors == 0
+    assert database.lost == 0

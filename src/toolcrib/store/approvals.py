@@ -23,7 +23,7 @@ from toolcrib.errors import UsageError
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.store.columns import Row, from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection, transact
-from toolcrib.store.decisions import Decided, Decisions, select
+from toolcrib.store.decisions import Decided, Decisions, select, upsert_decision
 from toolcrib.store.work_queue import AsyncDatabase, read_current
 
 if TYPE_CHECKING:
@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-_UPSERT = (
-    "INSERT INTO approval_rules (id, rule, made_at, off, decided) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id)"
-    " DO UPDATE SET rule = excluded.rule, made_at = excluded.made_at, off = excluded.off,"
-    " decided = excluded.decided"
-)
+_UPSERT = upsert_decision("approval_rules")
 _REQUESTS = "approval_requests"
 _PUT = "INSERT INTO approval_requests (id, digest, question, asked_at, decided) VALUES (?, ?, ?, ?, ?)"
 _ANSWER = "UPDATE approval_requests SET answer = ?, decided = ? WHERE id = ? AND answer IS NULL"
@@ -139,8 +135,9 @@ class ApprovalRules:
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
         self._changes += 1
-        self._last_write = self._database.keep(lambda connection: _execute(connection, statement, row))
-        self._last_write.add_done_callback(_take_in)
+        self._last_write = self._database.keep(
+            lambda connection: _execute(connection, statement, row), "A rule"
+        )
 
     async def stored(self) -> bool:
         """Wait until the changes so far are stored; they are written in order."""
@@ -301,9 +298,3 @@ def _remove_expired(connection: DatabaseConnection, now: datetime) -> None:
     for question_id, question in rows:
         if _is_expired(question, now):
             connection.execute("DELETE FROM approval_requests WHERE id = ?", (question_id,))
-
-
-def _take_in(written: Future[None]) -> None:
-    error = written.exception()
-    if error is not None:
-        logger.error("A rule cannot be written: %s", error)

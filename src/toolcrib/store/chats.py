@@ -15,7 +15,6 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -267,8 +266,6 @@ class Chats:
         self._clock = clock or SystemClock()
         self.busy: set[str] = set()
         """Chats with a running turn."""
-        self.errors = 0
-        """Failed writes."""
 
     async def create(
         self,
@@ -432,13 +429,7 @@ class Chats:
         return await self._database.run(work, in_order=True)
 
     def _submit(self, work: Callable[[DatabaseConnection], None]) -> None:
-        self._database.keep(work).add_done_callback(self._take_in)
-
-    def _take_in(self, written: Future[None]) -> None:
-        error = written.exception()
-        if error is not None:
-            self.errors += 1
-            logger.error("A chat cannot be written: %s", error)
+        self._database.keep(work, "A chat")
 
 
 _FORK = re.compile(r" \(fork(?: \d+)?\)$")

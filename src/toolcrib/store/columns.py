@@ -49,6 +49,16 @@ logger = logging.getLogger(__name__)
 Row = tuple[Any, ...]
 
 
+def upsert(table: str, columns: Sequence[str], key: Sequence[str]) -> str:
+    """The statement that adds a row, or replaces the one with this key."""
+    marks = ", ".join("?" for _ in columns)
+    replaced = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in key)
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+        f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {replaced}"
+    )
+
+
 def write_each(connection: DatabaseConnection, statement: str, rows: Sequence[Row]) -> list[Row]:
     """Write rows in one transaction; returns those that could not be stored. Raises if none could."""
     return transact(connection, lambda within: [row for row in rows if not _wrote(within, statement, row)])

@@ -19,7 +19,7 @@ from typing import Any
 from toolcrib.config.database_key import VARIABLE, Signer
 from toolcrib.errors import ConfigError, DatabaseKeyMissing
 from toolcrib.schema.deciders import decider, this_host
-from toolcrib.store.columns import Row, from_column
+from toolcrib.store.columns import Row, from_column, upsert
 from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.tables import SignedTable, feature_tables
 
@@ -58,6 +58,11 @@ SIGNED: dict[str, SignedTable] = {
     ),
 }
 """Those of the kernel."""
+
+
+def upsert_decision(table: str) -> str:
+    """The statement for a row of one of these tables, with its column `decided`."""
+    return upsert(table, (*SIGNED[table].columns, COLUMN), SIGNED[table].key)
 
 
 @cache

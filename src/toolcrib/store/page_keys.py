@@ -6,10 +6,8 @@ in memory, so that a request is checked without waiting.
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,8 +19,6 @@ from toolcrib.store.columns import Row, from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection, transact
 from toolcrib.store.decisions import Decided, Decisions
 from toolcrib.store.work_queue import AsyncDatabase, read_current
-
-logger = logging.getLogger(__name__)
 
 TOKEN_LIFE = timedelta(minutes=10)
 UNUSED_LIFE = timedelta(days=30)
@@ -145,7 +141,7 @@ class PageKeys:
 
     def _submit(self, statement: str, row: tuple[Any, ...]) -> None:
         self._changes += 1
-        self._database.keep(partial(_execute, statement, row)).add_done_callback(_take_in)
+        self._database.keep(partial(_execute, statement, row), "Keys of signed-in browsers")
 
 
 def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str, PageKey]:
@@ -164,9 +160,3 @@ def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str,
 
 def _execute(statement: str, row: tuple[Any, ...], connection: DatabaseConnection) -> None:
     connection.execute(statement, row)
-
-
-def _take_in(written: Future[None]) -> None:
-    error = written.exception()
-    if error is not None:
-        logger.error("Keys of signed-in browsers cannot be written: %s", error)

@@ -19,16 +19,13 @@ from toolcrib.config.settings import GatewaySettings, ProfileSettings
 from toolcrib.config.settings_file import OWN
 from toolcrib.store.columns import to_stored
 from toolcrib.store.connection import DatabaseConnection, transaction
-from toolcrib.store.decisions import Decisions
+from toolcrib.store.decisions import Decisions, upsert_decision
 
 Profiles = Mapping[str, Mapping[str, Any]]
 """By name, as in a config file."""
 _TABLE = "gateway_profiles"
-_INSERT = f"INSERT INTO {_TABLE} (name, profile, changed_at, decided) VALUES (?, ?, ?, ?) ON CONFLICT"  # noqa: S608
-_UPSERT = (
-    f"{_INSERT} (name) DO UPDATE SET"
-    " profile = excluded.profile, changed_at = excluded.changed_at, decided = excluded.decided"
-)
+_ADD = f"INSERT INTO {_TABLE} (name, profile, changed_at, decided) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
+_UPSERT = upsert_decision(_TABLE)
 _CLOSED = {"tokenHash": "refused"}
 """Fits no token. If the token of clients without a profile is refused, none of them is accepted."""
 
@@ -46,7 +43,7 @@ def add_profiles(
     now = to_stored(clock.now())
     rows = [(name, json.dumps(raw), now) for name, raw in profiles.items()]
     signed = [(*row, decisions.decide(_TABLE, *row)) for row in rows]
-    connection.executemany(f"{_INSERT} DO NOTHING", signed)
+    connection.executemany(_ADD, signed)
 
 
 def overlaid(config: Config, profiles: Profiles) -> Config:

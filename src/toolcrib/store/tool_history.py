@@ -6,7 +6,6 @@ Read once and kept in memory, so that the registry never waits; changes are writ
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -15,21 +14,15 @@ from typing import Any
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.schema.tools import DefinitionHistory, ToolDefinition
-from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
+from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, upsert, write_each
 from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.work_queue import AsyncDatabase
 from toolcrib.tools.definitions import digest
 
-logger = logging.getLogger(__name__)
-
 _DIGEST_LENGTH = 16
-_COLUMNS = "server, tool, hash, parts, first_seen, last_changed, previous_hash, changes"
-_SELECT = f"SELECT {_COLUMNS} FROM tool_history"  # noqa: S608
-_UPSERT = f"""
-INSERT INTO tool_history ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (server, tool) DO UPDATE SET
-    hash = excluded.hash, parts = excluded.parts, first_seen = excluded.first_seen,
-    last_changed = excluded.last_changed, previous_hash = excluded.previous_hash, changes = excluded.changes
-"""  # noqa: S608
+_COLUMNS = ("server", "tool", "hash", "parts", "first_seen", "last_changed", "previous_hash", "changes")
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM tool_history"  # noqa: S608
+_UPSERT = upsert("tool_history", _COLUMNS, ("server", "tool"))
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,8 @@ class ToolHistory:
                 changed.append(_to_row(server or "", definition.name, entry))
             histories[definition.name] = entry.history
         if changed:
-            written = self._database.keep(partial(write_each, statement=_UPSERT, rows=changed))
+            write = partial(write_each, statement=_UPSERT, rows=changed)
+            written = self._database.keep(write, "The history of tools")
             written.add_done_callback(self._take_in)
         return histories
 
@@ -90,12 +84,7 @@ class ToolHistory:
         return _Entry(hash_, parts, history)
 
     def _take_in(self, written: Future[list[Row]]) -> None:
-        error = written.exception()
-        if error is None:
-            self.errors += len(written.result())
-        else:
-            self.errors += 1
-            logger.error("The history of tools cannot be written: %s", error)
+        self.errors += len(written.result()) if written.exception() is None else 1
 
 
 def _read_all(connection: DatabaseConnection) -> dict[str, dict[str, _Entry]]:

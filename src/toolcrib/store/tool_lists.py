@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import json
 import logging
-from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from toolcrib.schema.servers import CachedTools
 from toolcrib.store.columns import from_column, from_stored, to_column, to_stored
 from toolcrib.store.connection import DatabaseConnection
-from toolcrib.store.decisions import SIGNED, Decisions
+from toolcrib.store.decisions import Decisions, upsert_decision
 from toolcrib.store.work_queue import AsyncDatabase
 
 logger = logging.getLogger(__name__)
 
 _TABLE = "tool_lists"
-_UPSERT = f"""
-INSERT INTO tool_lists ({", ".join(SIGNED[_TABLE].columns)}, decided) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (server) DO UPDATE SET
-    fingerprint = excluded.fingerprint, protocol = excluded.protocol, version = excluded.version,
-    definitions = excluded.definitions, saved_at = excluded.saved_at, decided = excluded.decided
-"""  # noqa: S608
+_UPSERT = upsert_decision(_TABLE)
 _LONG = 64 * 1024
 
 
 class ToolLists:
-    """Created by `open`; kept in memory, written in the background."""
+    """Created by `open`; kept in memory, written in the background.
+
+    A list that was not written is requested again next time.
+    """
 
     def __init__(self, database: AsyncDatabase, lists: dict[str, CachedTools]) -> None:
         self._database = database
         self._lists = lists
-        self.errors = 0
-        """Failed writes; a list that was not written is requested again next time."""
 
     @classmethod
     async def open(cls, database: AsyncDatabase) -> ToolLists:
@@ -51,18 +46,11 @@ class ToolLists:
 
     def save(self, tools: CachedTools) -> None:
         self._lists[tools.server] = tools
-        written = self._database.keep(partial(_write, tools, self._database.decisions))
-        written.add_done_callback(self._take_in)
+        self._database.keep(partial(_write, tools, self._database.decisions), "A tool list")
 
     def forget(self, server: str) -> None:
         if self._lists.pop(server, None) is not None:
-            self._database.keep(partial(_delete, server)).add_done_callback(self._take_in)
-
-    def _take_in(self, written: Future[None]) -> None:
-        error = written.exception()
-        if error is not None:
-            self.errors += 1
-            logger.error("A tool list cannot be written: %s", error)
+            self._database.keep(partial(_delete, server), "A tool list")
 
 
 def _read_all(decisions: Decisions, connection: DatabaseConnection) -> dict[str, CachedTools]:

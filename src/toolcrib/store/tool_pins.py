@@ -21,7 +21,7 @@ from toolcrib.clock import Clock
 from toolcrib.schema.tools import ToolDefinition
 from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_stored, write_each
 from toolcrib.store.connection import DatabaseConnection
-from toolcrib.store.decisions import Decisions
+from toolcrib.store.decisions import Decisions, upsert_decision
 from toolcrib.store.work_queue import AsyncDatabase, read_current
 from toolcrib.tools.ports import Screen
 
@@ -31,12 +31,9 @@ CHANGED = "its definition changed since it was approved"
 WRITE_SECONDS = 2.0
 """After this time, a write that failed and is retried holds its tools."""
 UNSTORED = "its approval could not be stored"
+_WHAT = "Approved definitions"
 
-_UPSERT = (
-    "INSERT INTO tool_pins (server, tool, hash, definition, pinned_at, decided) VALUES (?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (server, tool) DO UPDATE SET hash = excluded.hash,"
-    " definition = excluded.definition, pinned_at = excluded.pinned_at, decided = excluded.decided"
-)
+_UPSERT = upsert_decision("tool_pins")
 _REFUSED = ""
 """The hash of no definition: a tool whose stored approval is refused is held."""
 
@@ -119,7 +116,7 @@ class ToolPins:
                 rows.append((*row, self._database.decisions.decide("tool_pins", *row)))
         if rows:
             self._changes += 1
-            written = self._database.keep(partial(write_each, statement=_UPSERT, rows=rows))
+            written = self._database.keep(partial(write_each, statement=_UPSERT, rows=rows), _WHAT)
             written.add_done_callback(partial(self._take_in, server, rows))
             self._loop.call_later(WRITE_SECONDS, self._check_written, server, rows, written)
 
@@ -135,13 +132,10 @@ class ToolPins:
         self._unstored.pop(server, None)
         if self._pins.pop(server, None) is not None:
             self._changes += 1
-            self._database.keep(partial(_delete, server)).add_done_callback(_log_failure)
+            self._database.keep(partial(_delete, server), _WHAT)
 
     def _take_in(self, server: str, rows: list[Row], written: Future[list[Row]]) -> None:
-        error = written.exception()
-        if error is not None:
-            logger.error("Approved definitions cannot be written: %s", error)
-        lost = rows if error is not None else written.result()
+        lost = rows if written.exception() is not None else written.result()
         if lost:
             self._soon(self._hold, server, {from_column(row[1]): row[2] for row in lost})
 
@@ -214,9 +208,3 @@ def _read(definition: str) -> Mapping[str, Any]:
 
 def _delete(server: str, connection: DatabaseConnection) -> None:
     connection.execute("DELETE FROM tool_pins WHERE server = ?", (server,))
-
-
-def _log_failure(written: Future[None]) -> None:
-    error = written.exception()
-    if error is not None:
-        logger.error("Approved definitions cannot be deleted: %s", error)

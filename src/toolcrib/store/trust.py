@@ -6,9 +6,7 @@ Kept here and not in the config file, so that editing that file cannot approve a
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
-from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -19,17 +17,12 @@ from toolcrib.errors import NotTrusted
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection
-from toolcrib.store.decisions import Decided, Decisions
+from toolcrib.store.decisions import Decided, Decisions, upsert_decision
 from toolcrib.store.work_queue import AsyncDatabase, read_current
-
-logger = logging.getLogger(__name__)
 
 EVERYTHING = "TOOLCRIB_TRUST_CONFIG"
 """Set to 1 if the author of the config file also starts the host: containers, tests."""
-_UPSERT = (
-    "INSERT INTO trust (server, launch, agreed_at, decided) VALUES (?, ?, ?, ?) ON CONFLICT (server)"
-    " DO UPDATE SET launch = excluded.launch, agreed_at = excluded.agreed_at, decided = excluded.decided"
-)
+_UPSERT = upsert_decision("trust")
 
 
 class Trust:
@@ -107,7 +100,7 @@ class Trust:
         self._changes += 1
         row = (entry.name, json.dumps(launch, default=str), to_stored(self._clock.now()))
         decided = self._database.decisions.decide("trust", *row)
-        self._database.keep(partial(_write, (*row, decided))).add_done_callback(_take_in)
+        self._database.keep(partial(_write, (*row, decided)), "Approved launches")
 
 
 def _read(decisions: Decisions, connection: DatabaseConnection) -> dict[str, Mapping[str, Any]]:
@@ -124,9 +117,3 @@ def _read(decisions: Decisions, connection: DatabaseConnection) -> dict[str, Map
 
 def _write(row: tuple[Any, ...], connection: DatabaseConnection) -> None:
     connection.execute(_UPSERT, row)
-
-
-def _take_in(written: Future[None]) -> None:
-    error = written.exception()
-    if error is not None:
-        logger.error("Approved launches cannot be written: %s", error)

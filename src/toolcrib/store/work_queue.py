@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -142,9 +143,14 @@ class AsyncDatabase:
         """Submit work without waiting; it waits up to `busy_seconds` for another process that is writing."""
         return self._thread.submit(self._do, work, busy_seconds)
 
-    def keep(self, work: Callable[[DatabaseConnection], T]) -> Future[T]:
-        """Write in the background, in order; what may pass is retried, so the work must be repeatable."""
+    def keep(self, work: Callable[[DatabaseConnection], T], what: str = "") -> Future[T]:
+        """Write in the background, in order; what may pass is retried, so the work must be repeatable.
+
+        A failure is logged if it is said what is written.
+        """
         written: Future[T] = Future()
+        if what:
+            written.add_done_callback(partial(_log_failure, what))
         if len(self._kept) >= MAX_KEPT:
             self._dropped += 1
             written.set_exception(_given_up(f"{MAX_KEPT} writes are waiting already"))
@@ -272,6 +278,12 @@ def is_lock(error: BaseException) -> bool:
     if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
         return True
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _LOCKS
+
+
+def _log_failure(what: str, written: Future[Any]) -> None:
+    error = written.exception()
+    if error is not None:
+        logger.error("%s cannot be written: %s", what, error)
 
 
 def _given_up(reason: str) -> DatabaseUnavailable:
