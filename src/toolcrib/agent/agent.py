@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mappi
 from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolcrib.agent.approval_prompt import ChatAsker, TurnGate
+from toolcrib.agent.approval_prompt import ChatAsker
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import (
     STOPPED_BY_USER,
@@ -50,6 +50,9 @@ from toolcrib.schema.approvals import Mode
 from toolcrib.schema.messages import FromModel, FromUser, Image, Text, ToolAnswer, ToolUse, Usage
 from toolcrib.schema.tools import Principal
 
+if TYPE_CHECKING:
+    from toolcrib.approvals.gate import ApprovalGate
+
 __all__ = ["Agent", "agent_principal", "title_of"]
 
 BUSY = "This chat is busy with another question."
@@ -76,7 +79,7 @@ class Agent:
     """Answers approval questions and servers' requests; without one, such requests are declined."""
     stop: Callable[[str], Coroutine[Any, Any, None]] | None = None
     """Called with the chat's id when a turn is stopped: ends what its tools left running."""
-    gate: TurnGate | None = None
+    gate: ApprovalGate | None = None
     """Notified when a turn begins and ends, so that it can ask this chat's user."""
     project: str = ""
     """The user's working folder."""

@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from toolcrib.agent.events import AgentEvent, Asking
 from toolcrib.agent.ports import AgentQuestion, User
-from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion, read_flow_exception
-from toolcrib.schema.approvals import SCOPES, Mode, Scope
-from toolcrib.schema.tools import Principal
-
-
-@runtime_checkable
-class TurnGate(Protocol):
-    """The part of the gate that manages sessions."""
-
-    def begin(
-        self, principal: Principal, *, asker: Asker | None = None, project: str = "", mode: Mode | None = None
-    ) -> object:
-        """A session begins, with this asker, working folder and mode."""
-
-    async def recall(self, principal: Principal, calls: Iterable[PastCall]) -> None:
-        """Add the session's calls from before this process."""
-
-    def given(self, principal: Principal, texts: Iterable[str]) -> None:
-        """The session's user wrote these texts."""
-
-    def end_turn(self, principal: Principal) -> None:
-        """End everything granted for one turn."""
+from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, read_flow_exception
+from toolcrib.schema.approvals import SCOPES, Scope
 
 
 class ChatAsker:

@@ -34,6 +34,11 @@ class Config:
     """The hash of the whole file, as `changes` yields it."""
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All servers, also those with a broken entry."""
+        return (*self.servers, *self.broken)
+
+    @cached_property
     def bundled(self) -> frozenset[str]:
         """The servers that came with this package."""
         return frozenset(name for name, entry in self.servers.items() if is_bundled(entry.raw))

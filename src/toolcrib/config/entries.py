@@ -206,7 +206,8 @@ def _once(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-_OPTION_KEYS = keys_of(_Options)
+OPTION_KEYS = keys_of(_Options)
+"""The keys of an entry that do not depend on its transport."""
 _TEXTS = ("type", "transport", "command", "cwd", "package", "tarballPath", "module", "sourcePath", *URL_KEYS)
 _TRANSPORT_KEYS: dict[str, FieldKind] = {
     **dict.fromkeys(_TEXTS, kind_of(full_text())),
@@ -228,7 +229,7 @@ def parse_entry(name: str, raw: object) -> ServerEntry:
             if value is not None and key in _TRANSPORT_KEYS:
                 _TRANSPORT_KEYS[key].read(value, (key,))
         # Most entries have no options.
-        fields = {} if _OPTION_KEYS.isdisjoint(raw) else _Options.read(raw).entry_fields()
+        fields = {} if OPTION_KEYS.isdisjoint(raw) else _Options.read(raw).entry_fields()
     except InvalidValue as error:
         raise EntryError(
             f"Server {name!r}: {error}.", path=error.path, hint=f"Fix the entry of {name!r}."

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from toolcrib.config.aliases import IN_PROCESS, canonical
 from toolcrib.config.secret_detection import MASK, replace_secrets, secrets_in
 
@@ -140,8 +142,15 @@ def launch_hash(launch: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts that are not the same: `{part: {before, now}}`."""
+class Difference(TypedDict):
+    """A part that differs from what was approved."""
+
+    before: Any
+    now: Any
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Difference]:
+    """The parts that are not the same."""
     keys = dict.fromkeys((*before, *now))
     return {
         key: {"before": before.get(key), "now": now.get(key)}

@@ -177,13 +177,9 @@ def new_document(files: Path) -> dict[str, Any]:
             "filesystem": {
                 "type": "inprocess",
                 "module": "toolcrib.bundled.filesystem",
-                "args": [_escaped(str(files))],
+                # Expansion gives it back unchanged, should a folder really be called `${…}`.
+                "args": [str(files).replace("${", "$${")],
             },
             "websearch": {"type": "inprocess", "module": "toolcrib.bundled.websearch"},
         }
     }
-
-
-def _escaped(text: str) -> str:
-    """Text that expansion gives back unchanged, should a folder really be called `${…}`."""
-    return text.replace("${", "$${")

@@ -176,7 +176,7 @@ class Host:
         (default: the settings). `project` is the user's working folder. Raises `NoModel`.
         """
         from toolcrib.agent import Agent
-        from toolcrib.agent.approval_prompt import TurnGate
+        from toolcrib.approvals.gate import ApprovalGate
         from toolcrib.host.tool_selector import ToolSelector
 
         settings = self.settings.agent
@@ -200,7 +200,7 @@ class Host:
             user=person,
             mode=mode,
             project=project,
-            gate=self.approvals.gate if isinstance(self.approvals.gate, TurnGate) else None,
+            gate=self.approvals.gate if isinstance(self.approvals.gate, ApprovalGate) else None,
             watch=self.core.client_requests.watch,
             stop=self.toolset.workspace.stop,
         )

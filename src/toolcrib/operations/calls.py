@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -60,16 +61,12 @@ async def call(
     found = await find_tool(host, tool)
     arguments = {**arguments, **typed_arguments(found.definition.input_schema, words)}
     async with relay(invocation.emit) as put:
-
-        def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            put({"progress": progress, "total": total, "message": message})
-
         result = await host.call(
             found.name,
             arguments,
             principal=Principal(name="page" if invocation.from_page else principal),
             timeout=timeout,
-            on_progress=on_progress,
+            on_progress=partial(_report, put),
         )
     return result_json(result)
 
@@ -111,7 +108,7 @@ async def try_tool(
                     arguments,
                     principal=principal,
                     timeout=timeout,
-                    on_progress=_progress_to(put),
+                    on_progress=partial(_report, put),
                     on_decided=decided,
                 )
     ms = (time.perf_counter() - began) * 1000
@@ -131,11 +128,8 @@ def _ignore(event: AgentEvent) -> None:
     """`_PageUser` shows questions on the page; there is no chat for the other events."""
 
 
-def _progress_to(put: Callable[[Any], None]) -> Callable[[float, float | None, str | None], None]:
-    def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        put({"progress": progress, "total": total, "message": message})
-
-    return on_progress
+def _report(put: Callable[[Any], None], progress: float, total: float | None, message: str | None) -> None:
+    put({"progress": progress, "total": total, "message": message})
 
 
 class _PageAsker:

@@ -5,6 +5,7 @@ from typing import Any, Literal, final
 
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.wire import CallWhole
+from toolcrib.config.review import Difference
 from toolcrib.features.accounts.results import AccountAdded, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, FoundSource, ImportSource
 from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
@@ -21,7 +22,7 @@ from toolcrib.operations.results.installs import IncludedChoice, InstalledVersio
 from toolcrib.operations.results.models import AnswerCall, AnswerEvent, ChatClosed, ReplyTaken
 from toolcrib.operations.results.overview import HostInfo, Overview, ServerFacts, ServerSource
 from toolcrib.operations.results.policy import ApprovalAnswered, ApprovalQuestion, Explanation, PolicyRule, RuleRemoved, RuleShown, RuleSwitched
-from toolcrib.operations.results.servers import Difference, HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, WatchedConfig, WatchedRemoval
+from toolcrib.operations.results.servers import HeldTool, LogBatch, LogLine, LogLines, MasterSwitch, ServerChecked, SignInPage, SignedOutOf, WatchedConfig, WatchedRemoval
 from toolcrib.operations.results.settings import SecretInfo, SecretRemoved, SecretStored, SettingSaved, SettingsShown
 from toolcrib.operations.results.setups import SetupForgotten
 from toolcrib.operations.results.tools import Evaluation, Ranking, ToolDetails, ToolInfo, ToolSet, ToolsFound, Tried, TryAnswered, TryAsking, TryServerAsking

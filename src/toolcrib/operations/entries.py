@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toolcrib.config.aliases import ADDRESS_TYPE
+from toolcrib.config.aliases import ADDRESS_TYPE, URL_KEYS
 from toolcrib.config.document import parse_document
-from toolcrib.config.entries import parse_entry
+from toolcrib.config.entries import OPTION_KEYS, parse_entry
 from toolcrib.config.review import is_bundled, review_entry
 from toolcrib.config.store import unknown_server
 from toolcrib.errors import ConfigError, Conflict, UsageError
@@ -36,8 +36,7 @@ from toolcrib.operations.overview import forget_note
 from toolcrib.operations.proposals import find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored
 from toolcrib.operations.results.installs import ServerAdded
-from toolcrib.operations.results.servers import Server, server_shown
-from toolcrib.operations.servers import settled
+from toolcrib.operations.servers import status_within
 from toolcrib.operations.settings import secrets_of, used_by
 from toolcrib.schema.json_values import moment
 from toolcrib.servers.connector import find_transport
@@ -70,7 +69,7 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
     find_transport(parse_entry(params.name, params.entry))
     # Before the secrets are stored: a refused server must not leave any.
     replace = params.replace or _is_bundled_already(host, params)
-    if params.name in (*host.config.servers, *host.config.broken) and not replace:
+    if params.name in host.config.names and not replace:
         raise UsageError(
             f"There is already a server called {params.name!r}.",
             hint="Choose another name, or replace it with --replace.",
@@ -82,7 +81,7 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
     if not invocation.from_page:  # a command has shown the user what it runs
         host.core.trust.accept(entry)
     await host.reload()
-    status = await _status(host, params)
+    server = await status_within(host, params.name, params.wait)
     return {
         "name": params.name,
         "type": entry.type,
@@ -91,7 +90,7 @@ async def add(host: Host, invocation: Invocation[Any], params: AddParams) -> Ser
         "remarks": [*review_entry(raw), *warnings],
         "findings": found_in_server(host, params.name),
         "secrets": sorted(params.secrets),
-        "server": status,
+        "server": server,
     }
 
 
@@ -110,14 +109,6 @@ async def _typed(host: Host, params: AddParams) -> tuple[dict[str, Any], list[st
         return params.entry, []
     kind = await find_kind(host, params.name, params.entry)
     return {**params.entry, "type": kind or ADDRESS_TYPE}, [] if kind else [NO_RESPONSE]
-
-
-async def _status(host: Host, params: AddParams) -> Server | None:
-    if params.name not in host.servers:
-        return None
-    if params.wait:
-        return server_shown(await settled(host, params.name, params.wait), host)
-    return server_shown(host.servers.status(params.name), host)
 
 
 @operation(page=True)
@@ -235,7 +226,7 @@ def _unused(host: Host, raw: Any, stored: Iterable[str]) -> list[str]:
 
 async def _clear(host: Host, removed: RemovedServer) -> None:
     """Delete what no other server uses, unless a server of this name was added again."""
-    if removed.name in (*host.config.servers, *host.config.broken):
+    if removed.name in host.config.names:
         return
     stored = await asyncio.to_thread(host.core.secrets.names)
     for name in _unused(host, removed.raw, stored):
@@ -251,7 +242,7 @@ async def restore(host: Host, name: str) -> ServerRestored:
 
     Raises `NotFound` once the time to undo is over.
     """
-    if name in (*host.config.servers, *host.config.broken):
+    if name in host.config.names:
         raise UsageError(f"There is already a server called {name!r}.", hint="Rename that one first.")
     removed = host.installs.removals.take_back(name)
     await asyncio.to_thread(_put_back, host, removed)
@@ -273,36 +264,11 @@ def _put_back(host: Host, removed: RemovedServer) -> None:
                 servers[removed.name] = removed.raw
 
 
-KNOWN_KEYS = frozenset(
-    {
-        *(
-            "type",
-            "transport",
-            "command",
-            "args",
-            "env",
-            "cwd",
-            "url",
-            "httpUrl",
-            "serverUrl",
-            "uri",
-            "headers",
-        ),
-        *("package", "version", "module", "sourcePath", "tarballPath", "enabled", "disabled", "timeout"),
-        *(
-            "timeouts",
-            "tools",
-            "includeTools",
-            "excludeTools",
-            "disabledTools",
-            "toolTimeouts",
-            "envAllow",
-            "isolation",
-            "era",
-        ),
-        *("lazy", "watch", "restart", "memory", "oauth", "program", "sandbox"),
-    }
-)
+KNOWN_KEYS = OPTION_KEYS | {
+    *("type", "transport", *URL_KEYS, "headers", "verify", "allowHttp", "sseFallback", "oauth"),
+    *("command", "args", "env", "cwd", "program"),
+    *("package", "version", "module", "sourcePath", "tarballPath"),
+}
 """The keys of an entry that Toolcrib uses."""
 
 

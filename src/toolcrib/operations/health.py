@@ -17,6 +17,7 @@ from toolcrib.config.paths import Paths
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.feature import features
 from toolcrib.host import Host
+from toolcrib.operations.lookup import servers_settled
 from toolcrib.operations.operation import (
     EVERYTHING,
     OperationParams,
@@ -73,11 +74,7 @@ async def _run_check(name: str, find: Callable[[], Any], context: CheckContext) 
 
 
 async def _servers(host: Host, wait: float) -> list[CheckResult]:
-    try:
-        async with asyncio.timeout(wait):
-            await host.servers.settle()
-    except TimeoutError:
-        pass
+    await servers_settled(host, wait)
     return [_judge(status) for status in host.servers.statuses()]
 
 

@@ -32,8 +32,7 @@ from toolcrib.operations.results.installs import (
     ServerAdded,
     ServerInstalled,
 )
-from toolcrib.operations.results.servers import Server
-from toolcrib.operations.servers import settled, status_json
+from toolcrib.operations.servers import status_within
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installers.engine.contract import InstallProgress
@@ -99,7 +98,7 @@ async def install(
         await trust_again(host, name)
     await restart_changed(host, name)
     shape = _shape(name, filled.entry, secrets=[*filled.secrets, *params.secrets])
-    server = await _status(host, name, params.wait)
+    server = await status_within(host, name, params.wait)
     return {
         **shape,
         "findings": found_in_server(host, name),
@@ -111,7 +110,7 @@ async def install(
 
 def _check_name(host: Host, name: str, params: InstallParams, *, again: bool) -> None:
     """Refuse a used or an unknown name before anything is downloaded."""
-    configured = name in (*host.config.servers, *host.config.broken)
+    configured = name in host.config.names
     if again and name not in host.config.servers:
         raise UnknownServer(
             f"There is no server called {name!r}.", hint=f"Install one with: toolcrib add {name} npm:PACKAGE"
@@ -183,12 +182,6 @@ def _shape(name: str, entry: dict[str, Any], secrets: list[str] | None = None) -
         "secrets": sorted(secrets or ()),
         "server": None,
     }
-
-
-async def _status(host: Host, name: str, wait: float) -> Server | None:
-    if wait and name in host.servers:
-        await settled(host, name, wait)
-    return status_json(host, name)
 
 
 @operation(page=True)

@@ -84,7 +84,7 @@ class LocalRunner:
 
     def _configured(self) -> tuple[str, ...]:
         config = ConfigStore(self._paths.config_file, self._paths.files).read()
-        return (*config.servers, *config.broken)
+        return config.names
 
 
 @asynccontextmanager

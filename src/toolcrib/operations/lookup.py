@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection
+from contextlib import suppress
 
 from toolcrib.config.store import unknown_server
 from toolcrib.errors import ServerNotReady, ToolcribError, UnknownTool
@@ -24,7 +25,7 @@ _HASHED = re.compile(r"_[0-9a-f]{10,24}\Z")
 
 def check_server(host: Host, name: str) -> None:
     """Raise `UnknownServer` unless a server of this name is configured, even if its entry is broken."""
-    configured = (*host.config.servers, *host.config.broken)
+    configured = host.config.names
     if name not in configured:
         raise unknown_server(name, configured)
 
@@ -46,11 +47,7 @@ async def find_tool(host: Host, name: str) -> Tool:
 
     Raises `ServerNotReady` with the reason if its server is not up, else `UnknownTool`.
     """
-    owners = [
-        owner
-        for owner in possible_owners(name, (*host.config.servers, *host.config.broken))
-        if owner in host.servers
-    ]
+    owners = [owner for owner in possible_owners(name, host.config.names) if owner in host.servers]
     loop = asyncio.get_running_loop()
     deadline = loop.time() + TIMEOUT
     with host.events.subscribe() as events:
@@ -91,10 +88,15 @@ def not_up(status: ServerStatus, *, switched_on: bool = True) -> ServerNotReady:
     return ServerNotReady(f"{status.name} is not ready ({status.state}): {status.reason}", hint=hint)
 
 
+async def servers_settled(host: Host, seconds: float) -> None:
+    """Wait up to so long while servers are starting."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await host.servers.settle()
+
+
 async def settled(host: Host, seconds: float) -> None:
-    """Wait a little while servers are starting and their tools are being checked."""
-    try:
+    """The same, also while their tools are being checked."""
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await host.ready()
-    except TimeoutError:
-        pass

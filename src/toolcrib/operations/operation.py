@@ -53,6 +53,11 @@ FindNeeds = Callable[[Any, Configured], Needs]
 """Finds the needs from the parameters."""
 
 
+def named_server(params: Any, configured: Configured) -> Needs:
+    """The server that the parameter `name` names; it is not started."""
+    return Needs(servers=(params.name,), lazy=True)
+
+
 Emit = Callable[[Any], Awaitable[None]]
 
 

@@ -212,7 +212,7 @@ async def _counts(host: Host) -> HostCounts:
 
 def _installing(host: Host) -> int:
     """Servers that are being installed and have no entry yet; lists include them."""
-    known = (*host.config.servers, *host.config.broken)
+    known = host.config.names
     return sum(setup.installing and setup.name not in known for setup in host.installs.setups.all())
 
 

@@ -30,6 +30,7 @@ from toolcrib.operations.results.policy import (
     shown_rules,
 )
 from toolcrib.schema.approvals import Mode
+from toolcrib.schema.mistakes import first_mistake
 from toolcrib.schema.tools import Principal
 from toolcrib.tools.validation import ArgumentChecker
 
@@ -106,9 +107,8 @@ def check_rule(given: dict[str, Any]) -> Rule:
     try:
         rule = read_rule({key: value for key, value in given.items() if key not in _ADDED_KEYS})
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"The rule is not valid: {where}: {first['msg']}.") from None
+        message, hint = first_mistake(error, Rule.model_json_schema())
+        raise UsageError(f"The rule is not valid: {message}", hint=hint) from None
     _check_scope(rule)
     check_examples(rule)
     return rule

@@ -151,7 +151,7 @@ async def make_proposal(
     """The entry that would be written; `agreed` is the digest of an approved plan, used unchanged."""
     paste = await asyncio.to_thread(_paste, params, from_page)
     name = params.name or paste.name
-    if name in (*host.config.servers, *host.config.broken):
+    if name in host.config.names:
         raise UsageError(f"There is already a server called {name!r}.", hint="Choose another name.")
     if paste.install is not None:
         return await _package(host, params, paste, name, agreed, progress)

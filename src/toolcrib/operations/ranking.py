@@ -15,6 +15,7 @@ from pydantic import Field
 
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
+from toolcrib.operations.lookup import servers_settled
 from toolcrib.operations.operation import (
     LAZY,
     NOTHING,
@@ -55,11 +56,7 @@ async def search(
     `wait`: seconds to wait for starting servers, and for the vectors of a few tools.
     """
     finder = host.toolset.finder
-    try:
-        async with asyncio.timeout(wait):
-            await host.servers.settle()
-    except TimeoutError:
-        pass
+    await servers_settled(host, wait)
     await finder.follow(host.answering_tools)
     await finder.settle_soon(wait)
     retrieval = host.settings.retrieval
@@ -255,7 +252,7 @@ async def evaluate(host: Host, params: EvaluateParams) -> Evaluation:
         finder = Finder(host.toolset.meaning)
         await finder.follow(lambda: tools)
     else:
-        await _settle(host, params.wait)
+        await servers_settled(host, params.wait)
         await finder.follow(host.answering_tools)
     _check(questions, finder, params)
     await finder.settle()
@@ -271,14 +268,6 @@ async def _scored(finder: Finder, questions: list[Labelled]) -> RankingScore:
         found = await finder.select(question.query, DEPTH)
         score.add(question, [pick.tool.name for pick in found], time.perf_counter() - started)
     return score
-
-
-async def _settle(host: Host, wait: float) -> None:
-    try:
-        async with asyncio.timeout(wait):
-            await host.servers.settle()
-    except TimeoutError:
-        pass
 
 
 def _check(questions: list[Labelled], finder: Finder, params: EvaluateParams) -> None:

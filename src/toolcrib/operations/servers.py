@@ -6,22 +6,21 @@ import asyncio
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.operations.command import SERVER, Command
-from toolcrib.operations.lookup import check_server, not_up
+from toolcrib.operations.lookup import check_server, not_up, servers_settled
 from toolcrib.operations.operation import (
     EVERYTHING,
     RUNNING,
-    Configured,
     Emit,
     Invocation,
-    Needs,
     Seconds,
+    named_server,
     operation,
 )
 from toolcrib.operations.overview import ALL, note_switch
@@ -53,16 +52,8 @@ def _server_command(help: str, done: str = "") -> Command:
 @operation(page=True, needs=EVERYTHING)
 async def servers(host: Host, *, wait: Seconds = 0.0) -> list[Server]:
     """List the servers and how they are doing, in the order of the file."""
-    try:
-        async with asyncio.timeout(wait):
-            await host.servers.settle()
-    except TimeoutError:
-        pass
+    await servers_settled(host, wait)
     return [server_shown(status, host) for status in host.servers.statuses()]
-
-
-def _server_facts_needs(params: Any, configured: Configured) -> Needs:
-    return Needs(servers=(params.name,), lazy=True)
 
 
 _TODAY = """SELECT COUNT(*),
@@ -71,7 +62,7 @@ FROM calls WHERE time >= ? AND server = ?"""
 _LAST = "SELECT time FROM calls WHERE server = ? ORDER BY time DESC LIMIT 1"
 
 
-@operation(page=True, needs=_server_facts_needs)
+@operation(page=True, needs=named_server)
 async def server_facts(host: Host, name: str) -> ServerFacts:
     """Show a server's memory, last use and calls of today."""
     check_server(host, name)
@@ -288,6 +279,13 @@ def status_json(host: Host, name: str) -> Server | None:
     if name not in host.servers:
         return None
     return server_shown(host.servers.status(name), host)
+
+
+async def status_within(host: Host, name: str, wait: float) -> Server | None:
+    """The same, after at most so many seconds for a server that was just added."""
+    if wait and name in host.servers:
+        await settled(host, name, wait)
+    return status_json(host, name)
 
 
 async def settled(host: Host, name: str, within: float | None = None) -> ServerStatus:

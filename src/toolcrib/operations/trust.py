@@ -11,7 +11,14 @@ from typing import Any
 from toolcrib.config.aliases import canonical
 from toolcrib.config.environment import entry_environment
 from toolcrib.config.hidden import shown
-from toolcrib.config.review import differences, launch_hash, launch_of, makes_code_run, review_entry
+from toolcrib.config.review import (
+    Difference,
+    differences,
+    launch_hash,
+    launch_of,
+    makes_code_run,
+    review_entry,
+)
 from toolcrib.config.secret_detection import without_secrets
 from toolcrib.config.sections import InvalidValue
 from toolcrib.errors import UsageError
@@ -24,10 +31,11 @@ from toolcrib.operations.operation import (
     Names,
     Needs,
     Strings,
+    named_server,
     operation,
 )
 from toolcrib.operations.results.additions import LaunchArgument, LaunchChange, LaunchScripts, LaunchShown
-from toolcrib.operations.results.servers import Difference, HeldTool, TrustAnswer, TrustShown, server_shown
+from toolcrib.operations.results.servers import HeldTool, TrustAnswer, TrustShown, server_shown
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy, ServerEntry
 from toolcrib.schema.tools import Tool
@@ -115,7 +123,7 @@ def _shown(host: Host, entry: ServerEntry) -> TrustShown:
         "name": entry.name,
         "trusted": host.core.trust.holds(entry),
         "launch": launch,
-        "changed": _differences(before, launch) if before is not None else {},
+        "changed": differences(before, launch) if before is not None else {},
         "remarks": [*(record.remarks if (record := _record(host, entry)) else ()), *review_entry(entry.raw)],
         "tools": tools,
         "mark": mark_of(launch, [tool["hash"] for tool in tools]),
@@ -131,21 +139,12 @@ def _tool_json(host: Host, tool: Tool, findings: list[str]) -> HeldTool:
         "hash": tool.hash,
         "approved_hash": pin.hash if pin else None,
         "approved_at": moment(pin.at) if pin else None,
-        "changed": _differences(pin.definition if pin else {}, tool.definition.raw),
+        "changed": differences(pin.definition if pin else {}, tool.definition.raw),
         "findings": findings,
     }
 
 
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Difference]:
-    found = differences(before, now)
-    return {part: {"before": change["before"], "now": change["now"]} for part, change in found.items()}
-
-
-def _launch_needs(params: Any, configured: Configured) -> Needs:
-    return Needs(servers=(params.name,), lazy=True)
-
-
-@operation(page=True, needs=_launch_needs)
+@operation(page=True, needs=named_server)
 async def launch(host: Host, name: str) -> LaunchShown:
     """Show what a configured server would run or connect to.
 
@@ -285,7 +284,7 @@ def _scripts(plan: Plan | None) -> LaunchScripts:
     }
 
 
-def _change(part: str, change: Mapping[str, Any]) -> LaunchChange:
+def _change(part: str, change: Difference) -> LaunchChange:
     return {"part": part, "before": _text(change["before"]), "now": _text(change["now"])}
 
 

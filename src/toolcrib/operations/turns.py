@@ -21,10 +21,11 @@ from toolcrib.chats.wire import CallWhole
 from toolcrib.config.settings import Effort
 from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
+from toolcrib.llm.models import ModelRegistry
 from toolcrib.llm.pictures import attached_picture
 from toolcrib.llm.vendor_model import hearing_of_waits
 from toolcrib.llm.vendors import no_model
-from toolcrib.operations.lookup import settled
+from toolcrib.operations.lookup import servers_settled, settled
 from toolcrib.operations.operation import (
     LAZY,
     RUNNING,
@@ -92,21 +93,12 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
     Emits the events of the turn.
     """
     images = [attached_picture(image.data, image.mime) for image in params.images]
-    try:
-        async with asyncio.timeout(params.wait):
-            await host.servers.settle()
-    except TimeoutError:
-        pass
+    await servers_settled(host, params.wait)
     if not host.lent:
         host.open_workspace_tools()
     chat = await _free_chat(host, params.chat) if params.chat else None
-    name = params.model or (chat.info.model if chat is not None else None)
     models = host.chats.models.lend(params.environ) if params.environ else host.chats.models
-    try:
-        chosen = models.choose(name)
-    except NoModel:
-        raise await no_model(models) from None
-    model = models.get(chosen)
+    model = models.get(await _chosen(models, params.model, chat))
     person = host.chats.news.person(host.chats.questions) if params.person else None
     agent = host.agent(
         model,
@@ -303,13 +295,17 @@ async def agent_for(
     """An agent whose person is asked by events; raises `NoModel` with what could be done."""
     if not host.lent:
         host.open_workspace_tools()
-    name = model or (chat.info.model if chat is not None else None)
-    try:
-        chosen = host.chats.models.choose(name)
-    except NoModel:
-        raise await no_model(host.chats.models) from None
+    chosen = await _chosen(host.chats.models, model, chat)
     person = host.chats.news.person(host.chats.questions)
     return host.agent(chosen, person=person, mode=mode, project=project or default_project(host))
+
+
+async def _chosen(models: ModelRegistry, model: str | None, chat: Chat | None) -> str:
+    """The model that was named, the chat's, or that of the settings."""
+    try:
+        return models.choose(model or (chat.info.model if chat is not None else None))
+    except NoModel:
+        raise await no_model(models) from None
 
 
 async def start_turn(

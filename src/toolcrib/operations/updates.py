@@ -243,7 +243,7 @@ async def uninstall(host: Host, name: str, *, dry_run: bool = False) -> Uninstal
     """
     installations = installations_of(host)
     place = installations.place(name)
-    configured = (*host.config.servers, *host.config.broken)
+    configured = host.config.names
     if not place.folder.is_dir():
         if name not in configured:
             raise unknown_server(name, (*configured, *installations.names()))

@@ -272,12 +272,12 @@ def _read(stored: str) -> Rule:
     from pydantic import ValidationError
 
     from toolcrib.approvals.rule import read_rule
+    from toolcrib.schema.mistakes import first_mistake
 
     try:
         rule = read_rule(json.loads(stored))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise UsageError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise UsageError(first_mistake(error, {})[0]) from None
     except (ValueError, AttributeError) as error:
         raise UsageError(f"It cannot be read: {error}") from None
     check_examples(rule)

@@ -11,7 +11,6 @@ import builtins
 import contextlib
 import itertools
 import json
-import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -39,8 +38,6 @@ _INFO = """
 _APPEND = "INSERT INTO chat_entries VALUES (?, ?, ?, ?, ?)"
 EntryRow = tuple[str, int, int, str, str]
 """An entry's chat, position, time, kind and body."""
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired, final
 
 from typing_extensions import TypedDict
 
+from toolcrib.config.review import Difference
 from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
@@ -96,13 +97,6 @@ class Trial(TypedDict):
     """Tools that are held for review: they cannot be called before the user approves them."""
     error: NotRequired[Failure]
     remedy: NotRequired[TrialRemedy]
-
-
-class Difference(TypedDict):
-    """A part that differs from what was approved."""
-
-    before: Any
-    now: Any
 
 
 class HeldTool(TypedDict):
