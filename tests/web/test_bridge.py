@@ -12,18 +12,10 @@ import pytest
 
 from tests.conftest import Crib as Home
 from tests.loop_clock import settle
-from toolcrib.gateway.http.request import HttpRequest
 from toolcrib.gateway.http.server import serve_http
 from toolcrib.web.bridge import MAX_REQUESTS, AsgiApplication, AsgiBridge, Receive, Scope, Send
 
 DEADLINE = 60.0
-
-
-class OpenAccess:
-    """Lets everybody in."""
-
-    def check_head(self, request: HttpRequest) -> None:
-        """Nobody is refused."""
 
 
 @pytest.fixture
@@ -35,7 +27,7 @@ def home(tmp_path: Any) -> Home:
 @asynccontextmanager
 async def serving(home: Home, application: AsgiApplication) -> AsyncIterator[int]:
     """The port where it is served."""
-    fallback = AsgiBridge(lambda: application, OpenAccess(), lambda: None)
+    fallback = AsgiBridge(lambda: application, lambda request: None, lambda: None)
     async with home.open() as host, serve_http(host, fallback=fallback) as (base, _):
         yield int(base.rpartition(":")[2])
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mappi
 from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.agent.approval_prompt import ChatAsker
 from toolcrib.agent.builtin_tools import NAMES
@@ -265,23 +265,8 @@ def title_of(text: str) -> str:
     return words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…"
 
 
-class TurnPorts(Protocol):
-    """The parts of an `Agent` that a turn uses."""
-
-    model: Model
-    caller: ToolCaller
-    finder: ToolFinder
-    chats: ChatStore
-    settings: AgentSettings
-    forms: ToolForms
-    user: User | None
-
-    @property
-    def watch(self) -> Watch: ...
-
-
 class TurnContext:
-    def __init__(self, agent: TurnPorts, chat: Chat, traits: ModelTraits) -> None:
+    def __init__(self, agent: Agent, chat: Chat, traits: ModelTraits) -> None:
         self.chat = chat
         self.principal = agent_principal(chat.id)
         self.events: asyncio.Queue[AgentEvent | None] = asyncio.Queue()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from toolcrib.agent.chat import Chat, ChatMetadata, FullResult
@@ -12,6 +11,7 @@ from toolcrib.agent.entry_json import entry_json
 from toolcrib.agent.events import TurnEnded
 from toolcrib.chats.markdown import turns_markdown
 from toolcrib.chats.replay import REMARKS, StoredEntry, replay
+from toolcrib.schema.json_values import moment
 from toolcrib.schema.messages import Usage
 
 Json = dict[str, Any]
@@ -44,8 +44,8 @@ def chat_info_json(info: ChatMetadata) -> Json:
         "id": info.id,
         "title": info.title,
         "model": info.model,
-        "created": _moment(info.created),
-        "updated": _moment(info.updated),
+        "created": moment(info.created),
+        "updated": moment(info.updated),
         "parent": info.parent,
         "entries": info.entries,
     }
@@ -70,7 +70,7 @@ def chat_json(chat: Chat) -> Json:
 
 def _entry_json(chat: Chat, position: int) -> Json:
     kind, body = entry_json(chat.entries[position])
-    time = _moment(chat.times[position]) if position < len(chat.times) else None
+    time = moment(chat.times[position]) if position < len(chat.times) else None
     return {"kind": kind, "time": time, **body}
 
 
@@ -89,7 +89,3 @@ def _stored(entry: Mapping[str, Any]) -> StoredEntry:
     """An entry of the JSON; the kind of a remark stands in the place of `remark`."""
     kind = "remark" if entry["kind"] in REMARKS else entry["kind"]
     return StoredEntry(position=entry["position"], time=entry["time"], kind=kind, body=entry)
-
-
-def _moment(time: datetime) -> str:
-    return time.isoformat(timespec="milliseconds")

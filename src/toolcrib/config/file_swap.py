@@ -11,13 +11,13 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from toolcrib.config.safe_files import exclusive, write_atomic
+from toolcrib.config.safe_files import exclusive, synchronise_folder, write_atomic
 from toolcrib.errors import ConfigError
 
 VERSION = 1
@@ -72,7 +72,7 @@ def swap(journal: Path, replacements: Sequence[Replacement]) -> None:
         roll_back(journal)
         raise
     journal.unlink()
-    _synchronise_folder(journal.parent)
+    synchronise_folder(journal.parent)
     for item in replacements:
         _remove(item.saved)
 
@@ -107,7 +107,7 @@ def roll_back(journal: Path) -> None:
     _synchronise_folders(steps)
     discard(steps)
     journal.unlink()
-    _synchronise_folder(journal.parent)
+    synchronise_folder(journal.parent)
 
 
 def remove_leftovers(targets: Iterable[Path]) -> None:
@@ -171,14 +171,4 @@ def _synchronise(path: Path) -> None:
 
 def _synchronise_folders(steps: Iterable[Replacement]) -> None:
     for folder in {item.target.parent for item in steps}:
-        _synchronise_folder(folder)
-
-
-def _synchronise_folder(folder: Path) -> None:
-    """Make renamings durable, if the file system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        synchronise_folder(folder)

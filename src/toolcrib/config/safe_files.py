@@ -27,7 +27,7 @@ def write_atomic(path: Path, content: bytes) -> None:
         with suppress(FileNotFoundError):
             temporary.unlink()
         raise
-    _sync_folder(path.parent)
+    synchronise_folder(path.parent)
 
 
 def _write_through(path: Path, content: bytes) -> None:
@@ -38,7 +38,7 @@ def _write_through(path: Path, content: bytes) -> None:
         os.fsync(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def synchronise_folder(folder: Path) -> None:
     """Make the renaming itself durable; it is done by now, so a file system that cannot is no failure."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

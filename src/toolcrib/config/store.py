@@ -79,12 +79,12 @@ class ConfigStore:
     def remove_server(self, name: str) -> Any:
         """Remove an entry and return it; raises `UnknownServer`."""
         with self.edit() as document:
-            return _known(document, name).pop(name)
+            return entries_with(document, name).pop(name)
 
     def set_enabled(self, name: str, enabled: bool) -> None:
         """Switch one server on or off; raises `UnknownServer`."""
         with self.edit() as document:
-            entry = _known(document, name)[name]
+            entry = entries_with(document, name)[name]
             if not isinstance(entry, dict):
                 parse_entry(name, entry)
             # Other hosts' key would contradict ours.
@@ -162,7 +162,8 @@ def _servers_of(document: dict[str, Any]) -> dict[str, Any]:
     raise ConfigError(f"{SERVERS} must be an object: {{ … }}.", hint="Fix the file by hand.")
 
 
-def _known(document: dict[str, Any], name: str) -> dict[str, Any]:
+def entries_with(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """All entries of a document; raises `UnknownServer` without one of this name."""
     servers = _servers_of(document)
     if name not in servers:
         raise unknown_server(name, servers)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from toolcrib.config.contents import SERVERS
 from toolcrib.config.entries import parse_entry
-from toolcrib.config.store import ConfigStore, unknown_server
+from toolcrib.config.store import ConfigStore, entries_with
 from toolcrib.errors import UsageError
 
 _EXCLUDING = ("excludeTools", "exclude_tools", "disabledTools", "disabled_tools")
@@ -20,10 +19,7 @@ _TIMEOUTS = ("toolTimeouts", "tool_timeouts")
 def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
     """Turn a tool on or off; `tool` is its own name. Raises `UsageError` if a pattern forbids it."""
     with store.edit() as document:
-        entries = document.get(SERVERS) or {}
-        if server not in entries:
-            raise unknown_server(server, entries)
-        entry = entries[server]
+        entry = entries_with(document, server)[server]
         parse_entry(server, entry)
         if on:
             _put_on(server, entry, tool)
@@ -34,10 +30,7 @@ def switch_tool(store: ConfigStore, server: str, tool: str, on: bool) -> None:
 def set_tool_timeout(store: ConfigStore, server: str, tool: str, seconds: float | None) -> None:
     """Set the timeout of a tool in seconds; None for that of its server."""
     with store.edit() as document:
-        entries = document.get(SERVERS) or {}
-        if server not in entries:
-            raise unknown_server(server, entries)
-        entry = entries[server]
+        entry = entries_with(document, server)[server]
         known = next((key for key in _TIMEOUTS if key in entry), _TIMEOUTS[0])
         timeouts = {name: value for name, value in (entry.get(known) or {}).items() if name != tool}
         if seconds is not None:

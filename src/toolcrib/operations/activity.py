@@ -7,7 +7,7 @@ import json
 import shlex
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_args
 
 from pydantic import Field
 
@@ -202,9 +202,7 @@ OUTCOMES: dict[str, tuple[Outcome, ...]] = {
     "timeout": ("timeout",),
 }
 """The page's names for outcomes; those of the record work too."""
-_RECORDED: tuple[Outcome, ...] = (
-    *("ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed"),
-)
+_RECORDED: tuple[Outcome, ...] = get_args(Outcome)
 WHO = {"chat": "agent", "terminal": "cli"}
 """Callers that the page and the record name differently."""
 KEYS = ("server", "tool", "who", "outcome", "rule", "chat", "since")

@@ -36,7 +36,6 @@ from toolcrib.operations.results.chats import (
 )
 from toolcrib.operations.results.models import ChatClosed
 from toolcrib.operations.turns import default_project
-from toolcrib.schema.json_values import moment
 from toolcrib.store.chat_rows import ChatStanding, beside_loop
 
 
@@ -266,14 +265,8 @@ def _summary(
     state = _ENDINGS.get(standing.ending, "done")
     if told is not None and told.running:
         state = "asking" if questions else "running"
-    return {
-        "id": info.id,
-        "title": info.title,
-        "model": info.model,
-        "created": moment(info.created),
-        "updated": moment(info.updated),
-        "parent": info.parent,
-        "entries": info.entries,
+    shown = {
+        **chat_info_json(info),
         "state": state,
         "questions": questions,
         "calls": standing.calls,
@@ -281,3 +274,4 @@ def _summary(
         "excerpt": excerpt,
         "deleted": deleted,
     }
+    return cast("ChatSummary", shown)

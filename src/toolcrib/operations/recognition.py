@@ -85,7 +85,7 @@ async def _several(host: Host, paste: Paste, from_page: bool) -> list[Recognised
     plans = await find_feature("clients").function("operations.imports:plans_of")(
         host, document, from_page=from_page
     )
-    taken = {*host.config.servers, *host.config.broken}
+    taken = set(host.config.names)
     return [
         {
             **_plain(server.name, taken=server.name in taken),
@@ -103,7 +103,7 @@ async def _several(host: Host, paste: Paste, from_page: bool) -> list[Recognised
 
 
 def _server(host: Host, paste: Paste) -> RecognisedServer:
-    taken = {*host.config.servers, *host.config.broken}
+    taken = set(host.config.names)
     install, entry = paste.install, paste.entry or {}
     found = _plain(free_name(paste.name, taken), taken=paste.name in taken)
     found["notes"] = list(paste.notes)

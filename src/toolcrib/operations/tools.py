@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from toolcrib.config.entries import LONGEST_TIMEOUT
+from toolcrib.config.review import differences
 from toolcrib.config.settings_file import change_settings
 from toolcrib.config.tool_switches import set_tool_timeout, switch_tool
 from toolcrib.errors import UnknownTool, UsageError
@@ -222,11 +223,9 @@ def _differences(host: Host, tool: Tool) -> list[ToolPart]:
     )
     if approved is None:
         return []
-    raw = tool.definition.raw
     return [
-        {"part": part, "before": _text(approved.get(part)), "after": _text(raw.get(part))}
-        for part in dict.fromkeys([*approved, *raw])
-        if approved.get(part) != raw.get(part)
+        {"part": part, "before": _text(change["before"]), "after": _text(change["now"])}
+        for part, change in differences(approved, tool.definition.raw).items()
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Protocol
+from typing import Any
 
 from toolcrib.gateway.http.request import Header, HttpRequest
 from toolcrib.web.feature_routes import path_for_logs
@@ -28,21 +28,20 @@ MAX_REQUESTS = 256
 _BODILESS = (204, 304)
 
 
-class AccessCheck(Protocol):
-    """Refuses requests by their headers."""
-
-    def check_head(self, request: HttpRequest) -> None:
-        """Answer the request if it is refused; otherwise do nothing."""
-
-
 class AsgiBridge:
-    """Serves what the gateway does not: `make` builds the application, `on_end` ends its open streams."""
+    """Serves what the gateway does not: `make` builds the application, `on_end` ends its open streams.
+
+    `refuse` answers a request whose headers are refused, and does nothing to others.
+    """
 
     def __init__(
-        self, make: Callable[[], AsgiApplication], access: AccessCheck, on_end: Callable[[], object]
+        self,
+        make: Callable[[], AsgiApplication],
+        refuse: Callable[[HttpRequest], None],
+        on_end: Callable[[], object],
     ) -> None:
         self._make = make
-        self._access = access
+        self._refuse = refuse
         self._on_end = on_end
         self._application: AsgiApplication | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -53,7 +52,7 @@ class AsgiBridge:
         if self._ending or len(self._tasks) >= MAX_REQUESTS:
             request.say(503, "Too many requests; try again shortly.", (b"retry-after", b"1"))
         else:
-            self._access.check_head(request)
+            self._refuse(request)
 
     def handle(self, request: HttpRequest) -> None:
         """Run the application for a request."""

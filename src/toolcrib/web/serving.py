@@ -51,7 +51,7 @@ async def serve_page(host: Host, *, port: int | None = None, static: Path = STAT
         return make_application(host, access, hub, static)
 
     host.pages.on_revoked = hub.wake
-    bridge = AsgiBridge(make, access, hub.close)
+    bridge = AsgiBridge(make, access.check_head, hub.close)
     async with hub.following(), _listening(host, bridge, port) as base:
         host.pages.address = base
         try:
