@@ -22,7 +22,6 @@ NO_CONTENT = (
     "Discord hides the text of these messages from the bot, because the Message Content Intent is off. "
     "The user can turn it on in Discord's developer portal, under Bot."
 )
-INDEX_NOT_READY = 110000
 
 _EXPLAINED = {
     10003: (

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.agent.events import AgentEvent, Asking, Sampled
 from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.config.settings import AgentSettings
-from toolcrib.errors import ModelError, PeerError
-from toolcrib.llm.model import CompletionRequest, Finished, Model
+from toolcrib.errors import PeerError
+from toolcrib.llm.model import CompletionRequest, Model, complete
 from toolcrib.schema.messages import FromModel, FromUser, Image, Message, StopReason, Text, Usage
 
 REFUSED = -1
@@ -109,18 +108,14 @@ Payload = dict[str, Any]
 
 async def sample(model: Model, params: Payload) -> tuple[Payload, Usage]:
     """Ask the model without tools or chat; returns the answer and its usage."""
-    request = read_request(params)
-    async with aclosing(model.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, Finished):
-                answer = {
-                    "role": "assistant",
-                    "content": {"type": "text", "text": event.message.text},
-                    "model": model.name,
-                    "stopReason": _REASONS[event.reason],
-                }
-                return answer, event.usage
-    raise ModelError(f"{model.name} ended without an answer.")
+    finished = await complete(model, read_request(params))
+    answer = {
+        "role": "assistant",
+        "content": {"type": "text", "text": finished.message.text},
+        "model": model.name,
+        "stopReason": _REASONS[finished.reason],
+    }
+    return answer, finished.usage
 
 
 def read_request(params: Payload) -> CompletionRequest:

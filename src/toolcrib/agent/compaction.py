@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from toolcrib.agent.chat import Chat, Entry, HistorySummary, Said, Shortened, Took, shown
 from toolcrib.errors import ContextTooLong, ModelError
-from toolcrib.llm.model import CompletionRequest, Finished, Model
+from toolcrib.llm.model import CompletionRequest, Model, complete
 from toolcrib.schema.messages import (
     FromModel,
     FromTools,
@@ -201,12 +200,9 @@ def _open_question(entries: Sequence[Entry], covers: int) -> str:
 
 
 async def _said(model: Model, request: CompletionRequest) -> tuple[str, Usage]:
-    async with aclosing(model.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, Finished):
-                declined = event.reason in ("refused", "filtered", "unknown")
-                return "" if declined else event.message.text, event.usage
-    return "", Usage()
+    finished = await complete(model, request)
+    declined = finished.reason in ("refused", "filtered", "unknown")
+    return "" if declined else finished.message.text, finished.usage
 
 
 def transcript(messages: Sequence[Message]) -> str:

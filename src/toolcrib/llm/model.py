@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolcrib.errors import ModelError
 from toolcrib.schema.messages import FromModel, Message, StopReason, ToolUse, Usage
 
 
@@ -112,3 +114,12 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close its connections."""
+
+
+async def complete(model: Model, request: CompletionRequest) -> Finished:
+    """The whole answer at once; raises `ModelError`."""
+    async with aclosing(model.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                return event
+    raise ModelError(f"{model.name} ended without an answer.")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
 from toolcrib.errors import ModelError, ModelKeyRefused, ModelUnreachable
-from toolcrib.llm.model import CompletionRequest, Finished, Model
+from toolcrib.llm.model import CompletionRequest, Model, complete
 from toolcrib.schema.messages import FromUser, Text, Usage
 
 QUESTION = "Answer with the single word: ready"
@@ -75,7 +74,7 @@ async def try_model(model: Model, *, timeout: float = 30.0) -> ModelTrial:
     request = CompletionRequest(messages=[FromUser(parts=(Text(QUESTION),))], max_tokens=MOST_TOKENS)
     try:
         async with asyncio.timeout(timeout):
-            finished = await _answer(model, request)
+            finished = await complete(model, request)
     except TimeoutError:
         raise ModelUnreachable(
             f"{model.name} did not answer within {timeout:g} seconds.", hint="Try again, or another model."
@@ -86,11 +85,3 @@ async def try_model(model: Model, *, timeout: float = 30.0) -> ModelTrial:
         ms=round((time.perf_counter() - started) * 1000, 1),
         usage=finished.usage,
     )
-
-
-async def _answer(model: Model, request: CompletionRequest) -> Finished:
-    async with aclosing(model.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, Finished):
-                return event
-    raise ModelError(f"{model.name} ended without an answer.")

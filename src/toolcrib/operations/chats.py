@@ -35,7 +35,6 @@ from toolcrib.operations.results.chats import (
     RunningTurn,
 )
 from toolcrib.operations.results.models import ChatClosed
-from toolcrib.operations.turns import default_project
 from toolcrib.store.chat_rows import ChatStanding, beside_loop
 
 
@@ -118,7 +117,7 @@ async def chat_view(
         "calls": sum(len(turn.calls) for turn in turns),
         "pinned": list(found.info.pinned),
         "banned": list(found.info.banned),
-        "project": default_project(host),
+        "project": host.settings.terminal.folder,
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
@@ -25,7 +24,6 @@ from toolcrib.schema.json_values import omitted_fields
 
 FOLDER = Path(__file__).parent
 _NOTICE = "Generated from the operations by `make generated`; do not edit."
-_WIDTH = 110
 
 
 def declared() -> dict[str, tuple[str, Operation[..., Any]]]:
@@ -75,7 +73,7 @@ def index() -> str:
 
 def _commands(operations: list[Operation[..., Any]], *, subcommands: bool) -> str:
     return "".join(
-        f'    "{operation.name}": {_construct(_complete(operation, operation.command), depth=1)},\n'
+        f'    "{operation.name}": {_literal(_complete(operation, operation.command))},\n'
         for operation in operations
         if operation.command is not None and bool(operation.command.name) is subcommands
     )
@@ -107,44 +105,13 @@ def _parameter(field: FieldInfo, parameter: CommandParameter) -> CommandParamete
     return replace(parameter, type=kinds[0].__name__)
 
 
-def _construct(value: Command | Column | CommandParameter, depth: int) -> str:
-    """The expression for this value as ruff formats it; fields with default values are omitted."""
-    indent = "    " * depth
-    if not isinstance(value, Command) and _fits(f"{indent}{_literal(value)}"):
-        return _literal(value)
-    arguments = [_argument(name, argument, depth + 1) for name, argument in _given(value).items()]
-    lines = "".join(f"{indent}    {argument},\n" for argument in arguments)
-    return f"{type(value).__name__}(\n{lines}{indent})"
-
-
 def _given(value: Command | Column | CommandParameter) -> dict[str, Any]:
     given = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
     return {name: value for name, (value, default) in given.items() if value != default}
 
 
-def _argument(name: str, value: object, depth: int) -> str:
-    """`name=value`; a long text is split, and the parts of a long tuple have a line each."""
-    indent = "    " * depth
-    if _fits(f"{indent}{name}={_literal(value)}"):
-        return f"{name}={_literal(value)}"
-    if isinstance(value, tuple):
-        parts = [
-            _construct(part, depth + 1) if isinstance(part, Column | CommandParameter) else _literal(part)
-            for part in value
-        ]
-        lines = "".join(f"{indent}    {part},\n" for part in parts)
-    else:
-        texts = textwrap.wrap(str(value), _WIDTH - 30, replace_whitespace=False, drop_whitespace=False)
-        lines = "".join(f"{indent}    {_literal(text)}\n" for text in texts)
-    return f"{name}=(\n{lines}{indent})"
-
-
-def _fits(line: str) -> bool:
-    """True if the line and a comma are not too long."""
-    return len(line) < _WIDTH
-
-
 def _literal(value: object) -> str:
+    """The expression for this value; fields with default values are omitted."""
     if isinstance(value, Command | Column | CommandParameter):
         given = ", ".join(f"{name}={_literal(argument)}" for name, argument in _given(value).items())
         return f"{type(value).__name__}({given})"

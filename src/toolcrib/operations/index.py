@@ -167,180 +167,23 @@ SUBJECTS = {
     "workflow_webhook": "toolcrib.features.workflows.operations.triggers",
 }
 COMMANDS = {
-    "audit": Command(
-        section="Tools",
-        help="List past calls, newest first.",
-        columns=(
-            Column(header="TIME", text="{time:local}"),
-            Column(header="TOOL", text="{tool}"),
-            Column(header="BY", text="{principal}"),
-            Column(header="OUTCOME", text="{outcome}", colours=(("ok", "green"), ("", "red"))),
-            Column(header="TOOK", text="{ms:duration}", right=True),
-            Column(header="SIZE", text="{bytes:size}", right=True),
-            Column(header="ARGUMENTS", text="{error}|{arguments}"),
-        ),
-        empty="No calls.",
-        parameters=(
-            CommandParameter(
-                name="limit",
-                help="Maximum number.",
-                short="-n",
-                type="int",
-                default=50,
-                limits=(1, 100000),
-            ),
-            CommandParameter(name="tool", help="Only calls of this tool.", completes="tools"),
-            CommandParameter(name="server", help="Only calls of this server's tools.", completes="servers"),
-            CommandParameter(name="principal", help="Only calls by this caller: cli, python, agent …"),
-            CommandParameter(
-                name="outcome",
-                help="Only calls with this outcome.",
-                choices=(
-                    "ok",
-                    "tool_error",
-                    "invalid",
-                    "denied",
-                    "timeout",
-                    "cancelled",
-                    "unavailable",
-                    "failed",
-                ),
-            ),
-            CommandParameter(
-                name="since",
-                help="Only calls since 30m, 2h or 7d ago, or since a date and time.",
-                metavar="TIME",
-                type="datetime",
-            ),
-        ),
-    ),
-    "disable": Command(
-        section="Servers",
-        help="Switch NAME off, now and at every start.",
-        done="{name} is off.",
-        shows_server=True,
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "enable": Command(
-        section="Servers",
-        help="Switch NAME on, now and at every start.",
-        done="{name} is on.",
-        shows_server=True,
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "halt": Command(
-        section="Servers",
-        help="Stop all mouse and keyboard input of NAME, a desktop server.",
-        done="All input of {server} is stopped. To allow it again: toolcrib resume {server}",
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "logout": Command(
-        section="Servers",
-        help=(
-            "Sign out of the remote server NAME.\n\nDeletes the tokens here; the issuer lists "
-            "the access until you revoke it there."
-        ),
-        done="Signed out of {name}.",
-        done_without=("was_signed_in", "You were not signed in to {name}."),
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "off": Command(
-        section="Host",
-        help="Turn the master switch off: no server runs.",
-        done="Everything is off. To turn it on again: toolcrib on",
-    ),
-    "on": Command(
-        section="Host",
-        help="Turn the master switch on: enabled servers may run.",
-        done="Everything is on.",
-    ),
-    "outdated": Command(
-        section="Servers",
-        help=(
-            "Compare installed servers with their newest versions.\n\nNothing is updated "
-            "automatically. To update: toolcrib update NAME"
-        ),
-        columns=(
-            Column(header="NAME", text="{name}"),
-            Column(header="PACKAGE", text="{package}"),
-            Column(header="VERSION", text="{version}"),
-            Column(header="INSTALLED", text="{installed_at:date}"),
-            Column(
-                header="NEWEST",
-                text="{outdated:=}{newest}|{newest:=same}|-",
-                colours=(("same", ""), ("-", ""), ("", "yellow")),
-            ),
-            Column(header="KEPT", text="{kept:versions}|-"),
-        ),
-        empty="No servers are installed. Install one with: toolcrib add npm:PACKAGE",
-        row_note="{name}: {error[message]}",
-        parameters=(CommandParameter(name="name", completes="servers", argument=True),),
-    ),
-    "restart": Command(
-        section="Servers",
-        help="Restart NAME in the running host.",
-        shows_server=True,
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "resume": Command(
-        section="Servers",
-        help="Allow input of NAME again after it was stopped.",
-        done="{server} may use the mouse and the keyboard again. You are asked for each window.",
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "rollback": Command(
-        section="Servers",
-        help=(
-            "Go back to the previously installed version of NAME.\n\nNothing is downloaded: "
-            "previous versions are kept."
-        ),
-        done="{name} is back at {active[version]}, instead of {before[version]}.",
-        done_without=("before", "{name} is back at {active[version]}."),
-        parameters=(
-            CommandParameter(name="name", completes="servers", required=True),
-            CommandParameter(
-                name="to",
-                help="Go back to this version instead of the previous one.",
-                metavar="VERSION",
-            ),
-        ),
-    ),
-    "start": Command(
-        section="Servers",
-        help="Start NAME in the running host.",
-        shows_server=True,
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
-    "stop": Command(
-        section="Servers",
-        help="Stop NAME in the running host.\n\nIt stays off until it, or the host, is started again.",
-        shows_server=True,
-        parameters=(CommandParameter(name="name", completes="servers", required=True),),
-    ),
+    "audit": Command(section="Tools", help="List past calls, newest first.", columns=(Column(header="TIME", text="{time:local}"), Column(header="TOOL", text="{tool}"), Column(header="BY", text="{principal}"), Column(header="OUTCOME", text="{outcome}", colours=(("ok", "green"), ("", "red"))), Column(header="TOOK", text="{ms:duration}", right=True), Column(header="SIZE", text="{bytes:size}", right=True), Column(header="ARGUMENTS", text="{error}|{arguments}")), empty="No calls.", parameters=(CommandParameter(name="limit", help="Maximum number.", short="-n", type="int", default=50, limits=(1, 100000)), CommandParameter(name="tool", help="Only calls of this tool.", completes="tools"), CommandParameter(name="server", help="Only calls of this server's tools.", completes="servers"), CommandParameter(name="principal", help="Only calls by this caller: cli, python, agent …"), CommandParameter(name="outcome", help="Only calls with this outcome.", choices=("ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed")), CommandParameter(name="since", help="Only calls since 30m, 2h or 7d ago, or since a date and time.", metavar="TIME", type="datetime"))),
+    "disable": Command(section="Servers", help="Switch NAME off, now and at every start.", done="{name} is off.", shows_server=True, parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "enable": Command(section="Servers", help="Switch NAME on, now and at every start.", done="{name} is on.", shows_server=True, parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "halt": Command(section="Servers", help="Stop all mouse and keyboard input of NAME, a desktop server.", done="All input of {server} is stopped. To allow it again: toolcrib resume {server}", parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "logout": Command(section="Servers", help="Sign out of the remote server NAME.\n\nDeletes the tokens here; the issuer lists the access until you revoke it there.", done="Signed out of {name}.", done_without=("was_signed_in", "You were not signed in to {name}."), parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "off": Command(section="Host", help="Turn the master switch off: no server runs.", done="Everything is off. To turn it on again: toolcrib on"),
+    "on": Command(section="Host", help="Turn the master switch on: enabled servers may run.", done="Everything is on."),
+    "outdated": Command(section="Servers", help="Compare installed servers with their newest versions.\n\nNothing is updated automatically. To update: toolcrib update NAME", columns=(Column(header="NAME", text="{name}"), Column(header="PACKAGE", text="{package}"), Column(header="VERSION", text="{version}"), Column(header="INSTALLED", text="{installed_at:date}"), Column(header="NEWEST", text="{outdated:=}{newest}|{newest:=same}|-", colours=(("same", ""), ("-", ""), ("", "yellow"))), Column(header="KEPT", text="{kept:versions}|-")), empty="No servers are installed. Install one with: toolcrib add npm:PACKAGE", row_note="{name}: {error[message]}", parameters=(CommandParameter(name="name", completes="servers", argument=True),)),
+    "restart": Command(section="Servers", help="Restart NAME in the running host.", shows_server=True, parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "resume": Command(section="Servers", help="Allow input of NAME again after it was stopped.", done="{server} may use the mouse and the keyboard again. You are asked for each window.", parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "rollback": Command(section="Servers", help="Go back to the previously installed version of NAME.\n\nNothing is downloaded: previous versions are kept.", done="{name} is back at {active[version]}, instead of {before[version]}.", done_without=("before", "{name} is back at {active[version]}."), parameters=(CommandParameter(name="name", completes="servers", required=True), CommandParameter(name="to", help="Go back to this version instead of the previous one.", metavar="VERSION"))),
+    "start": Command(section="Servers", help="Start NAME in the running host.", shows_server=True, parameters=(CommandParameter(name="name", completes="servers", required=True),)),
+    "stop": Command(section="Servers", help="Stop NAME in the running host.\n\nIt stays off until it, or the host, is started again.", shows_server=True, parameters=(CommandParameter(name="name", completes="servers", required=True),)),
 }
 SUBCOMMANDS = {
-    "account_list": Command(
-        name="account list",
-        help="List the accounts and the servers that can use them; secrets are never shown.",
-        columns=(
-            Column(header="NAME", text="{name}"),
-            Column(header="PROVIDER", text="{provider}"),
-            Column(header="USER", text="{user}|-"),
-            Column(header="ACCESS", text="{read_only:=read-only}|full"),
-            Column(header="SERVERS", text="{servers:list}|-"),
-        ),
-        empty="No accounts yet. Add one with: toolcrib account add PROVIDER NAME",
-    ),
-    "secret_list": Command(
-        name="secret list",
-        help="List the secrets, where they are stored and which servers use them; values are never shown.",
-        columns=(
-            Column(header="NAME", text="{name}"),
-            Column(header="STORED IN", text="{place}|missing", colours=(("missing", "red"),)),
-            Column(header="SERVERS", text="{servers:list}|-"),
-        ),
-        empty="No secrets yet. Store one with: toolcrib secret set NAME",
-    ),
+    "account_list": Command(name="account list", help="List the accounts and the servers that can use them; secrets are never shown.", columns=(Column(header="NAME", text="{name}"), Column(header="PROVIDER", text="{provider}"), Column(header="USER", text="{user}|-"), Column(header="ACCESS", text="{read_only:=read-only}|full"), Column(header="SERVERS", text="{servers:list}|-")), empty="No accounts yet. Add one with: toolcrib account add PROVIDER NAME"),
+    "secret_list": Command(name="secret list", help="List the secrets, where they are stored and which servers use them; values are never shown.", columns=(Column(header="NAME", text="{name}"), Column(header="STORED IN", text="{place}|missing", colours=(("missing", "red"),)), Column(header="SERVERS", text="{servers:list}|-")), empty="No secrets yet. Store one with: toolcrib secret set NAME"),
 }
 FEATURE_COMMANDS = {
     "account": "toolcrib.features.accounts.commands",

@@ -297,7 +297,7 @@ async def agent_for(
         host.open_workspace_tools()
     chosen = await _chosen(host.chats.models, model, chat)
     person = host.chats.news.person(host.chats.questions)
-    return host.agent(chosen, person=person, mode=mode, project=project or default_project(host))
+    return host.agent(chosen, person=person, mode=mode, project=project or host.settings.terminal.folder)
 
 
 async def _chosen(models: ModelRegistry, model: str | None, chat: Chat | None) -> str:
@@ -357,8 +357,3 @@ async def _followed(
     await asyncio.sleep(0)  # The turn hands its question to the store in its first step.
     await host.chats.store.flush()
     return turn
-
-
-def default_project(host: Host) -> str:
-    """The folder that the settings say a person works in; empty when they say none."""
-    return host.settings.terminal.folder

@@ -38,7 +38,6 @@ VENDOR = ModelVendor(
     addresses=("OLLAMA_HOST", "OLLAMA_BASE_URL"),
     address="http://127.0.0.1:11434",
 )
-NEEDS_KEY = False
 CONTEXT = 16_384
 """Context in tokens, unless set in the settings or smaller in the model; more costs memory."""
 _REASONS: dict[str, StopReason] = {"": "end", "stop": "end", "length": "length"}
