@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib.cli.keyboard import TerminalKeyboard
-from toolcrib.cli.line_input import Prompt
+from toolcrib.cli.keyboard import Prompt, TerminalKeyboard
 from toolcrib.cli.output import label, note, paint, say
 from toolcrib.cli.surface import Surface
 from toolcrib.cli.turn import run_turn, turn_view

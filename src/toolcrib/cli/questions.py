@@ -10,8 +10,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -27,9 +29,12 @@ from toolcrib.cli.keyboard import (
     read_burst,
     typed_ahead,
 )
-from toolcrib.errors import UsageError
+from toolcrib.errors import DatabaseKeyMissing, UsageError
+
+T = TypeVar("T")
 
 LARGEST_SECRET = 64 * 1024
+LARGEST_KEY = 1000
 _REACTION = 0.2
 """Seconds within which Python handles a signal, unless it missed it."""
 
@@ -92,6 +97,38 @@ def choose(question: str, choices: Sequence[str]) -> str:
             if answer in choices:
                 return answer
             click.echo(f"Enter one of {offered}.", nl=False, err=True)
+
+
+key_file = click.option(
+    "--database-key-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read the key of a shared database from this file.",
+)
+"""For commands that may need the key of a shared database."""
+
+
+def given_key(file: Path | None) -> str | None:
+    """The key that the command was given; raises `UsageError` for a file that cannot be read."""
+    from toolcrib.config.database_key import VARIABLE
+
+    if file is None:
+        return os.environ.get(VARIABLE) or None
+    try:
+        with file.open("rb") as opened:
+            return opened.read(LARGEST_KEY).decode("ascii", "replace")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+async def with_key(given: str | None, work: Callable[[str | None], Awaitable[T]]) -> T:
+    """Do something that may need the key; it is asked for if it was not given."""
+    try:
+        return await work(given)
+    except DatabaseKeyMissing:
+        if given is not None or not can_ask():
+            raise
+    question = "Key of the database, which `toolcrib database key` shows on a machine that uses it:"
+    return await work(ask_unseen(question))
 
 
 def _read_text(prompt: str, *, shown: bool = True) -> tuple[str, bool]:

@@ -178,15 +178,15 @@ class Hub:
         try:
             known = self._position(last_event_id)
             position = self._number if known is None else known
-            yield self._hello(resumed=known is not None and bool(last_event_id))
+            yield self._single("hello", run=self.run, resumed=known is not None and bool(last_event_id))
             if known is None and last_event_id:
-                yield self._reset()
+                yield self._single("reset")
             if (incident := await asyncio.to_thread(unconfirmed, self._host.paths.database)) is not None:
                 yield self._single("notice", text=" ".join(incident), undo=None)
             while not self.closed and is_signed_in():
                 changed = self._changed
                 if self._kept and self._kept[0][0] > position + 1:
-                    yield self._reset()
+                    yield self._single("reset")
                     position = self._number
                 batch = [event for number, event in self._kept if number > position]
                 if batch:
@@ -204,12 +204,6 @@ class Hub:
         position = int(number)
         first = self._kept[0][0] if self._kept else self._number + 1
         return position if first - 1 <= position <= self._number else None
-
-    def _hello(self, *, resumed: bool) -> bytes:
-        return self._single("hello", run=self.run, resumed=resumed)
-
-    def _reset(self) -> bytes:
-        return self._single("reset")
 
     def _single(self, kind: str, **fields: Any) -> bytes:
         """An event for a single page; it repeats the number of the latest event."""

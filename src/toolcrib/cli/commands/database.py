@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from toolcrib.cli.declare import declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import note, say, show_table
+from toolcrib.cli.questions import given_key, key_file, with_key
 from toolcrib.cli.safe_text import revealed
 from toolcrib.cli.surface import Surface
-from toolcrib.errors import DatabaseKeyMissing, UsageError
+from toolcrib.errors import UsageError
 
 if TYPE_CHECKING:
     from toolcrib.host.database_move import MovePlan, MoveResult
     from toolcrib.operations.database import RefusedDecision
-
-T = TypeVar("T")
-LARGEST = 1000
-
-key_file = click.option(
-    "--database-key-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Read the key of a shared database from this file.",
-)
 
 
 @declare()
@@ -164,29 +154,3 @@ command = command_of(
     key,
     sign,
 )
-
-
-def given_key(file: Path | None) -> str | None:
-    """The key that the command was given; raises `UsageError` for a file that cannot be read."""
-    from toolcrib.config.database_key import VARIABLE
-
-    if file is None:
-        return os.environ.get(VARIABLE) or None
-    try:
-        with file.open("rb") as opened:
-            return opened.read(LARGEST).decode("ascii", "replace")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
-
-
-async def with_key(given: str | None, work: Callable[[str | None], Awaitable[T]]) -> T:
-    """Do something that may need the key; it is asked for if it was not given."""
-    from toolcrib.cli.questions import ask_unseen, can_ask
-
-    try:
-        return await work(given)
-    except DatabaseKeyMissing:
-        if given is not None or not can_ask():
-            raise
-    question = "Key of the database, which `toolcrib database key` shows on a machine that uses it:"
-    return await work(ask_unseen(question))

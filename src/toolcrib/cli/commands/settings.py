@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from toolcrib.cli import completion
-from toolcrib.cli.commands.database import given_key, key_file, with_key
 from toolcrib.cli.declare import CliCommand, declare
 from toolcrib.cli.group import command_of
 from toolcrib.cli.output import label, note, say, show_table
+from toolcrib.cli.questions import given_key, key_file, with_key
 from toolcrib.cli.surface import Surface
 
 
