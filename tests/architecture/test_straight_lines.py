@@ -186,4 +186,4 @@ def test_the_command_that_calls_a_tool_without_a_host(tmp_path: Path) -> None:
     fewest = min((json.loads(one.stderr.splitlines()[-1]) for one in done), key=len)
 
     assert [one.stdout.strip() for one in done] == ["3"] * 3
-    assert_few([(file, function) for file, function in fewest], 488, 113)
+    assert_few([(file, function) for file, function in fewest], 483, 112)
