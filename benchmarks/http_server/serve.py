@@ -19,8 +19,8 @@ import uvicorn
 import uvloop
 
 from toolcrib.gateway.bridge import bridge_handlers
-from toolcrib.gateway.http.address import Guard
-from toolcrib.gateway.http.application import Application
+from toolcrib.gateway.http.address import HeaderCheck
+from toolcrib.gateway.http.application import HttpApplication
 from toolcrib.gateway.http.endpoints import ProfileEndpoints
 from toolcrib.gateway.http.parser import Head
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
@@ -77,10 +77,10 @@ NO_TIMERS: Any = _NoTimers()
 NO_TASKS: Any = _NoTasks()
 
 
-class AsgiApplication(Application):
+class AsgiApplication(HttpApplication):
     """The gateway's application as an ASGI app; the work of a request runs in uvicorn's task."""
 
-    def __init__(self, endpoints: ProfileEndpoints, guard: Guard) -> None:
+    def __init__(self, endpoints: ProfileEndpoints, guard: HeaderCheck) -> None:
         super().__init__(endpoints, guard)
         self._loop = NO_TASKS
 
@@ -116,7 +116,7 @@ async def _read(scope: Event, receive: Receive) -> AsgiRequest:
 async def _serve_uvicorn(host: Host, port: int) -> None:
     endpoints = ProfileEndpoints(host, offer_all())
     config = uvicorn.Config(
-        AsgiApplication(endpoints, Guard()),
+        AsgiApplication(endpoints, HeaderCheck()),
         port=port,
         http="httptools",
         ws="none",

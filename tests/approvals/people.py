@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolcrib.approvals.gate import ApprovalGate
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.schema.tools import Principal, Tool, ToolCall
 from toolcrib.tools.ports import Decision
 from toolcrib.tools.registry import Registry
@@ -20,11 +20,11 @@ OURS = ("terminal", "files", None)
 class Person:
     """Answers each question as told, and remembers them all."""
 
-    def __init__(self, *answers: ApprovalAnswer | Callable[[CallQuestion], ApprovalAnswer]) -> None:
-        self.questions: list[CallQuestion] = []
+    def __init__(self, *answers: ApprovalAnswer | Callable[[ApprovalRequest], ApprovalAnswer]) -> None:
+        self.questions: list[ApprovalRequest] = []
         self._answers = list(answers)
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         self.questions.append(question)
         await asyncio.sleep(0)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

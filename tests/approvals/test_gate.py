@@ -9,7 +9,7 @@ import pytest
 from tests.approvals.people import AGENT, ALWAYS, NO, YES, Person, Tools, allowed, gate_with, named
 from toolcrib.approvals.gate import AllowAll, ApprovalGate
 from toolcrib.approvals.proposal import exact_rule
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.approvals.rule import Pattern, Rule
 from toolcrib.schema.approvals import Scope
 from toolcrib.schema.tools import Principal, ToolCall
@@ -202,7 +202,7 @@ async def test_an_answer_for_good_settles_the_twin_that_waits(tools: Tools) -> N
 async def test_what_changes_while_it_is_asked_about_does_not_run(tools: Tools) -> None:
     call = tools.call("files__write", path="a")
 
-    def swap(question: CallQuestion) -> ApprovalAnswer:
+    def swap(question: ApprovalRequest) -> ApprovalAnswer:
         call.arguments["path"] = "b"  # type: ignore[index]
         return YES
 
@@ -278,7 +278,7 @@ async def test_a_cancelled_question_leaves_the_next_one_free(tools: Tools) -> No
     began = asyncio.Event()
 
     class Slow:
-        async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+        async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
             began.set()
             await asyncio.Event().wait()
             raise AssertionError

@@ -9,7 +9,7 @@ import pytest
 
 from tests.approvals.people import AGENT, YES, Person, Tools, allowed, gate_with, named
 from toolcrib.approvals.facts import PastCall
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.approvals.rule import Rule
 from toolcrib.schema.tools import Principal
 
@@ -247,7 +247,7 @@ class Office:
         return [question.tool for question in self.person.questions[before:]]
 
 
-def _lets_reading_read(question: CallQuestion) -> ApprovalAnswer:
+def _lets_reading_read(question: ApprovalRequest) -> ApprovalAnswer:
     if question.tool_rule is not None:
         return ApprovalAnswer(allow=True, scope="always", any_arguments=True)
     return ApprovalAnswer(allow=True)

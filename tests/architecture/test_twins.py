@@ -144,7 +144,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "The wire leaves out what may be secret or is of no use to a reader, and adds what the host knows.": (
         ("accounts.account.Account", "features.accounts.results.AccountShown"),
-        ("approvals.question.CallQuestion", "operations.results.policy.ApprovalQuestion"),
+        ("approvals.question.ApprovalRequest", "operations.results.policy.ApprovalQuestion"),
         ("config.settings.ProfileSettings", "operations.results.gateway.ProfileShown"),
         ("graph.node_type.NodeQuestion", "features.workflows.results.runs.StepQuestion"),
         (
@@ -175,9 +175,9 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("config.entries._Sandbox", "schema.servers.SandboxPolicy"),
         ("config.settings.EmbedderSettings", "retrieval.embedder.EmbedderChoice"),
         ("config.settings.ProfileSettings", "operations.gateway.ProfileAddParams"),
-        ("servers.installers.bundle.BundleCommand", "servers.transports.stdio.Spec"),
-        ("servers.installers.engine.plan.Launch", "servers.transports.stdio.ProcessSpec"),
-        ("servers.installers.engine.plan.Launch", "servers.transports.stdio.Spec"),
+        ("servers.installers.bundle.BundleCommand", "servers.transports.stdio.StdioSpec"),
+        ("servers.installers.engine.plan.LaunchCommand", "servers.transports.stdio.ProcessSpec"),
+        ("servers.installers.engine.plan.LaunchCommand", "servers.transports.stdio.StdioSpec"),
     ),
     "The parameters of an operation, checked with their own limits.": (
         ("features.clients.commands.import_.ImportFile", "config.drafts.DraftSource"),
@@ -226,7 +226,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("operations.results.models.AnswerCall", "operations.results.tools.Tried"),
         (
             "servers.installers.bundle.BundleCommand",
-            "servers.installers.engine.plan.Launch",
+            "servers.installers.engine.plan.LaunchCommand",
         ),
     ),
 }

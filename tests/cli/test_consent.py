@@ -8,7 +8,7 @@ import pytest
 
 from tests.approvals.people import AGENT, Person, Tools, gate_with
 from toolcrib.agent.approval_prompt import read_answer
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.approvals.rule import Rule
 from toolcrib.cli.consent import consent
 from toolcrib.schema.approvals import Scope
@@ -33,12 +33,12 @@ class Keys:
         self.stopped = True
 
 
-async def answered(question: CallQuestion, *pressed: str) -> ApprovalAnswer:
+async def answered(question: ApprovalRequest, *pressed: str) -> ApprovalAnswer:
     keys: Any = Keys(*pressed)
     return read_answer(await consent({"about": "call", "detail": question.as_json()}, keys))
 
 
-async def question_about(command: str, *, flow: bool = False) -> CallQuestion:
+async def question_about(command: str, *, flow: bool = False) -> ApprovalRequest:
     tools, person = Tools(), Person(ApprovalAnswer(allow=False))
     gate = gate_with(person)
     gate.begin(AGENT, asker=person, project="/home/ada/thing")
@@ -49,7 +49,7 @@ async def question_about(command: str, *, flow: bool = False) -> CallQuestion:
     return person.questions[0]
 
 
-async def question_about_reading() -> CallQuestion:
+async def question_about_reading() -> ApprovalRequest:
     tools, person = Tools(), Person(ApprovalAnswer(allow=False))
     gate = gate_with(person)
     gate.begin(AGENT, asker=person, project="/home/ada/thing")

@@ -58,7 +58,7 @@ async def session_with(
     if era is None and VERSION and VERSION not in MODERN_VERSIONS:
         era = "legacy"
     context = LinkContext(server="conformance", auth=auth, on_log=log)
-    spec = http.Spec(url=url)
+    spec = http.HttpSpec(url=url)
     async with connect(
         "conformance",
         lambda inbox: http.open(spec, inbox, context),

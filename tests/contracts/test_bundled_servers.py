@@ -26,7 +26,7 @@ async def test_a_bundled_server_lists_described_tools(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     module = plugins.find(BUNDLED, name)
-    spec = inprocess.Spec(module=module.__name__, args=ARGUMENTS.get(name, ()))
+    spec = inprocess.InprocessSpec(module=module.__name__, args=ARGUMENTS.get(name, ()))
     context = LinkContext(server=name)
 
     async with connect(name, lambda inbox: inprocess.open(spec, inbox, context)) as session:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.gateway.speaking import DEADLINE, META, connection, eventually, said
 from toolcrib.gateway.http import connection as connections
-from toolcrib.gateway.http.connection import Deadline
+from toolcrib.gateway.http.connection import ConnectionTimer
 
 HOST = b"Host: 127.0.0.1\r\n"
 ERA = b"Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n"
@@ -241,7 +241,7 @@ async def test_no_answer_is_made_for_a_client_that_hung_up(serve, crib):
 async def test_a_deadline_runs_once_at_the_time_it_was_last_set_to():
     loop = asyncio.get_running_loop()
     ran: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
-    deadline = Deadline(loop)
+    deadline = ConnectionTimer(loop)
     began = loop.time()
     deadline.set(30, lambda: ran.put_nowait(("late", loop.time())))
     deadline.set(0.05, lambda: ran.put_nowait(("early", loop.time())))

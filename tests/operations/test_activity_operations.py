@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.agent.chat import Took
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.errors import Denied, NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.activity import parse_filter
@@ -32,7 +32,7 @@ class NeverAnswers:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError("unreachable")

@@ -56,14 +56,16 @@ class Ear:
         return found[0]
 
 
-def misbehaving(how: str, *arguments: object, **keys: Any) -> stdio.Spec:
+def misbehaving(how: str, *arguments: object, **keys: Any) -> stdio.StdioSpec:
     """How to start `misbehave.py`."""
     program = str(PROGRAMS / "misbehave.py")
-    return stdio.Spec(command=sys.executable, args=("-S", "-E", program, how, *map(str, arguments)), **keys)
+    return stdio.StdioSpec(
+        command=sys.executable, args=("-S", "-E", program, how, *map(str, arguments)), **keys
+    )
 
 
 @asynccontextmanager
-async def linked(spec: stdio.Spec, **context: Any) -> AsyncIterator[tuple[stdio.StdioLink, Ear]]:
+async def linked(spec: stdio.StdioSpec, **context: Any) -> AsyncIterator[tuple[stdio.StdioLink, Ear]]:
     """A link to a child, and what is heard over it."""
     ear = Ear()
     async with stdio.open(spec, ear, LinkContext(server="child", **context)) as link:

@@ -153,7 +153,7 @@ class Puppet:
         """A session with the child that this puppet plays."""
         context = replace(context or LinkContext(server="puppet"), on_junk=self._count_junk)
         command, *arguments = self.command
-        spec = stdio.Spec(command=command, args=tuple(arguments))
+        spec = stdio.StdioSpec(command=command, args=tuple(arguments))
         async with connect(
             "puppet", lambda inbox: stdio.open(spec, inbox, context), on_notice=self._notice, **options
         ) as session:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Crib
 from tests.trust.turning import Turning
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.cli.host_connection import reach
 from toolcrib.errors import ToolChanged
 from toolcrib.schema.servers import ServerState
@@ -31,7 +31,7 @@ class Meanwhile:
     def __init__(self, happens: Callable[[], Any]) -> None:
         self._happens = happens
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         await self._happens()
         return ApprovalAnswer(allow=True)
 

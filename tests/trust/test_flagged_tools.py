@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import Crib
 from tests.trust.turning import Turning
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.cli.commands.servers import describe
 from toolcrib.cli.host_connection import reach
 from toolcrib.errors import ToolChanged, ToolcribError
@@ -151,7 +151,7 @@ class Swaps:
     def __init__(self, crib: Crib, host: Any) -> None:
         self._crib, self._host = crib, host
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         self._crib.document["mcpServers"]["bank"]["args"].append("--of-mallory")
         self._crib.write()
         await self._host.reload()
@@ -184,7 +184,7 @@ async def test_any_part_that_changes_while_the_question_is_open_counts(crib, ban
         await host.ready()
 
         class Changes:
-            async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+            async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
                 bank.offer([{**HONEST, **change}])
                 await host.servers["bank"].restart()
                 await host.ready()

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.agent.events import AgentEvent, Asking
 from toolcrib.agent.ports import AgentQuestion, User
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, read_flow_exception
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, read_flow_exception
 from toolcrib.schema.approvals import SCOPES, Scope
 
 
@@ -18,7 +18,7 @@ class ChatAsker:
         self._user = user
         self._emit = emit
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         detail = question.as_json()
         text = f"May {question.tool} run?"
         server = question.server or ""

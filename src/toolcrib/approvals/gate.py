@@ -20,7 +20,7 @@ from toolcrib import plugins
 from toolcrib.approvals import sessions
 from toolcrib.approvals.facts import Facts, PastCall
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
-from toolcrib.approvals.question import ApprovalAnswer, Asker, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, Asker
 from toolcrib.approvals.reach import (
     brings_outside,
     brings_private,
@@ -116,7 +116,7 @@ class ApprovalGate:
         """Clients behind the gateway that the rule `outgoing` does not apply to, by name."""
         self.rules: RuleStore = rules or RulesInMemory()
         self.sessions = SessionStates()
-        self.asking: dict[str, CallQuestion] = {}
+        self.asking: dict[str, ApprovalRequest] = {}
         """Questions being asked, by the id of the waiting call."""
         self.is_ours = ours
         """Whether a tool ships with Toolcrib."""
@@ -318,7 +318,7 @@ class ApprovalGate:
         self,
         call: ToolCall,
         judgement: Judgement,
-        question: CallQuestion,
+        question: ApprovalRequest,
         answer: ApprovalAnswer,
         noted: Mapping[str, Any],
     ) -> Decision:
@@ -341,7 +341,7 @@ class ApprovalGate:
         return Decision(allowed=True, reason=reason, rule="asked", noted=noted)
 
     def _remember(
-        self, principal: Principal, question: CallQuestion, answer: ApprovalAnswer, *, effect: Effect
+        self, principal: Principal, question: ApprovalRequest, answer: ApprovalAnswer, *, effect: Effect
     ) -> None:
         if question.grant is not None or answer.scope == "once" or answer.scope not in question.scopes:
             return
@@ -394,7 +394,7 @@ class ApprovalGate:
         session: SessionState,
         preview: Mapping[str, Any] | None,
         scope: CallScope | None,
-    ) -> CallQuestion:
+    ) -> ApprovalRequest:
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if scope is not None:
@@ -403,7 +403,7 @@ class ApprovalGate:
         from toolcrib.approvals.proposal import proposed_rule, tool_rule  # few calls need it
 
         lasting = any(scope != "once" for scope in scopes)
-        return CallQuestion(
+        return ApprovalRequest(
             id=next(self._ids),
             principal=call.principal.name,
             session=call.principal.session,
@@ -478,7 +478,7 @@ def _milliseconds(began: float) -> float:
     return round((time.perf_counter() - began) * 1000, 1)
 
 
-def _answer_noted(question: CallQuestion, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:
+def _answer_noted(question: ApprovalRequest, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:
     """The question and its answer, for the record."""
     return {
         "asked": list(question.reasons),

@@ -81,7 +81,7 @@ def _value(value: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallQuestion:
+class ApprovalRequest:
     """One call that needs approval. The arguments are shown exactly and completely."""
 
     id: str
@@ -197,7 +197,7 @@ class ApprovalAnswer:
 class Asker(Protocol):
     """A surface that can ask the user: a terminal, a page, a client behind the gateway."""
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         """Show the question and wait for the answer; cancelled with the call."""
 
 
@@ -212,7 +212,7 @@ class WaitingQuestion:
 class RequestStore(Protocol):
     """Questions that outlive the process that asked them."""
 
-    async def put(self, question: CallQuestion) -> str:
+    async def put(self, question: ApprovalRequest) -> str:
         """Store a question, unless the same one is stored already; returns the id of the stored one."""
 
     async def answer(self, question_id: str, answer: ApprovalAnswer) -> bool:
@@ -238,16 +238,16 @@ class DurableAsker:
         self._timeout = timeout
         self._news = asyncio.Event()
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         """Wait for the answer; denies after the timeout."""
         return await self.ask_within(question, self._timeout)
 
-    async def ask_within(self, question: CallQuestion, timeout: float | None) -> ApprovalAnswer:
+    async def ask_within(self, question: ApprovalRequest, timeout: float | None) -> ApprovalAnswer:
         """The same with another timeout."""
         answer = await self.answer_within(question, timeout)
         return answer or ApprovalAnswer(allow=False, message="no one answered in time")
 
-    async def answer_within(self, question: CallQuestion, timeout: float | None) -> ApprovalAnswer | None:
+    async def answer_within(self, question: ApprovalRequest, timeout: float | None) -> ApprovalAnswer | None:
         """The answer; None after the timeout, and the question stays."""
         loop = asyncio.get_running_loop()
         until = float("inf") if timeout is None else loop.time() + timeout

@@ -145,7 +145,7 @@ def _is_stale(fetch: _Fetch, kind: Kind) -> bool:
     return session.fresh_until.get(kind.listing, 0.0) <= asyncio.get_running_loop().time()
 
 
-class View(Protocol):
+class CatalogView(Protocol):
     """What a catalog is seen through."""
 
     profile: Profile
@@ -160,7 +160,7 @@ class Catalog:
     def __init__(
         self,
         servers: Pool,
-        view: View,
+        view: CatalogView,
         announce: Callable[[str], None],
         kept: ListFiles,
     ) -> None:

@@ -19,7 +19,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.gate import GATEWAY
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.errors import ApprovalPending, PeerError, ServerNotReady, ToolcribError, UnknownTool
 from toolcrib.events import Bus
 from toolcrib.gateway.bridge import WAIT_SECONDS, RelayedCall, WaitingCalls, use_key
@@ -87,7 +87,7 @@ class ClientAsker:
             host.approvals.policy.askers[GATEWAY] = known = cls(host)
         return known
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         """Raises `ApprovalPending` if nobody answers soon."""
         call = relayed_client.get()
         if not isinstance(call, RelayedCall) or _whose(call.principal) != (
@@ -107,7 +107,7 @@ class ClientAsker:
         for question in self._pending.pop(principal, ()):
             await self._host.approvals.questions.withdraw(question)
 
-    async def _ask_page(self, call: RelayedCall, question: CallQuestion) -> ApprovalAnswer:
+    async def _ask_page(self, call: RelayedCall, question: ApprovalRequest) -> ApprovalAnswer:
         core, questions = self._host.core, self._host.approvals.questions
         if await self._has_many(question):
             return ApprovalAnswer(
@@ -138,7 +138,7 @@ class ClientAsker:
             " then call again with the same arguments.",
         )
 
-    async def _has_many(self, question: CallQuestion) -> bool:
+    async def _has_many(self, question: ApprovalRequest) -> bool:
         waiting = [request.question for request in await self._host.approvals.questions.requests.waiting()]
         whose = (question.principal, question.session)
         return sum((asked["principal"], asked["session"]) == whose for asked in waiting) >= MAX_PENDING
@@ -148,7 +148,7 @@ def _whose(principal: Principal) -> tuple[str, str | None]:
     return principal.name, principal.session
 
 
-async def _ask_client(call: RelayedCall, question: CallQuestion) -> ApprovalAnswer | None:
+async def _ask_client(call: RelayedCall, question: ApprovalRequest) -> ApprovalAnswer | None:
     """The answer of the client's user; None if the client refuses to ask."""
     reasons = " ".join(question.reasons)
     params: dict[str, Any] = {

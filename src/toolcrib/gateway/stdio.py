@@ -8,7 +8,7 @@ from typing import Any
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.identity import session_of
-from toolcrib.gateway.wire import ClientRequests
+from toolcrib.gateway.wire import PendingRequests
 from toolcrib.serverkit.protocol import Message
 from toolcrib.serverkit.stdio import serve_session
 
@@ -31,7 +31,7 @@ class StdioConnection:
     def __init__(self, gateway: Gateway) -> None:
         self.client = GatewayClient(gateway, self, session_of(gateway.profile.name))
         self._send: Notify | None = None
-        self._requests = ClientRequests()
+        self._requests = PendingRequests()
 
     @property
     def version(self) -> str | None:

@@ -88,7 +88,7 @@ def completed(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"resultType": "complete", **result, "_meta": meta}
 
 
-class ClientRequests:
+class PendingRequests:
     """Requests to a client of the legacy era that wait for their responses."""
 
     def __init__(self) -> None:

@@ -59,7 +59,7 @@ class Told:
     events: list[Json]
 
 
-class ChatNews:
+class ChatFeed:
     """Follows turns; `close` ends that, the turns themselves belong to others."""
 
     def __init__(self, bus: Bus[Event], describe: Describe) -> None:

@@ -11,7 +11,7 @@ from toolcrib.agent.client_requests import OpenQuestions
 from toolcrib.agent.live import Turns
 from toolcrib.agent.tool_offer import ToolForms
 from toolcrib.config.secrets import SecretStore
-from toolcrib.host.chat_news import ChatNews
+from toolcrib.host.chat_news import ChatFeed
 from toolcrib.host.chat_questions import QuestionWords
 from toolcrib.host.core import HostCore
 from toolcrib.host.workspace_tools import WorkspaceTools
@@ -78,7 +78,7 @@ class ChatServices:
     store: Chats
     rows: ChatRows
     words: ChatWords
-    news: ChatNews
+    news: ChatFeed
     questions: OpenQuestions
     """Open questions to the user of a turn."""
     turns: Turns = field(default_factory=Turns)
@@ -106,7 +106,7 @@ def open_chat_services(
         store=Chats(database, clock),
         rows=ChatRows(database),
         words=words,
-        news=ChatNews(core.events, words.told),
+        news=ChatFeed(core.events, words.told),
         questions=core.client_requests.questions,
     )
 

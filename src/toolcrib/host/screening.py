@@ -22,7 +22,7 @@ PATIENCE = 2.0
 
 
 class Screening:
-    """A `Screen` for a registry; `recheck` registers the tools of a server that were scanned, by hash."""
+    """A `DefinitionScreen`; `recheck` registers the tools of a server that were scanned, by hash."""
 
     def __init__(
         self, registry: Registry, recheck: Callable[[str, Collection[str]], Awaitable[None]]

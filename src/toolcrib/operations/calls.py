@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from toolcrib.agent.approval_prompt import read_answer
 from toolcrib.agent.events import AgentEvent
 from toolcrib.agent.ports import AgentQuestion, User
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest
 from toolcrib.errors import NoModel, UsageError
 from toolcrib.host import Host
 from toolcrib.llm.model import Model
@@ -140,7 +140,7 @@ class _PageAsker:
         self._user: User = host.chats.questions
         self._put = put
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         """Show the call and wait for the answer."""
         detail = await shown_question(self._host, _without_session(question))
         asked = AgentQuestion(
@@ -156,7 +156,7 @@ class _PageAsker:
         return answer
 
 
-def _without_session(question: CallQuestion) -> dict[str, Any]:
+def _without_session(question: ApprovalRequest) -> dict[str, Any]:
     """Each try is its own session, so a rule for the session would never apply again."""
     shown = question.as_json()
     scopes = [scope for scope in question.scopes if scope != "chat"]

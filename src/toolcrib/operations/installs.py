@@ -39,7 +39,7 @@ from toolcrib.servers.installers.engine.contract import InstallProgress
 from toolcrib.servers.installers.engine.installations import Installations, Installed
 from toolcrib.servers.installers.engine.package_names import propose_name
 from toolcrib.servers.installers.engine.plan import FilledEntry, Options, Plan, Record, fill, merged
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.transport import traits_of
 
 
@@ -258,7 +258,7 @@ INSTALLER_KEYS = ("type", "package", "module", "version", "command", "sourcePath
 def installations_of(host: Host) -> Installations:
     """The installed servers of this host; installer processes end with the host, however it ends."""
     guard = host.core.connector.guard
-    runner = Runner(
+    runner = CommandRunner(
         environ=host.core.connector.environ,
         marker=guard.new_marker,
         spawned=guard.spawned,

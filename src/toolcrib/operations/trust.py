@@ -40,7 +40,7 @@ from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy, ServerEntry
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.installed import joined
-from toolcrib.servers.installers.engine.plan import Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import LaunchCommand, Plan, Record
 from toolcrib.servers.transport import find_transport, traits_of
 from toolcrib.servers.transports import stdio
 from toolcrib.tools.definitions import digest
@@ -207,7 +207,7 @@ def _record(host: Host, entry: ServerEntry) -> Record | None:
     return installations_of(host).place(entry.name).current if traits_of(entry.type).installable else None
 
 
-def _command(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
+def _command(kind: str, raw: Mapping[str, Any], installed: LaunchCommand | None) -> list[str]:
     """The command as the transport of this type starts it, so that the user sees what runs."""
     if traits_of(kind).installable and (found := _started(kind, raw, installed)):
         return found
@@ -220,20 +220,22 @@ def _command(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> lis
     return []
 
 
-def _started(kind: str, raw: Mapping[str, Any], installed: Launch | None) -> list[str]:
+def _started(kind: str, raw: Mapping[str, Any], installed: LaunchCommand | None) -> list[str]:
     """The command that the transport builds from the entry; empty if the entry is incomplete."""
     transport: Any = find_transport(kind)
     try:
         spec = transport.Spec.read(raw)
     except InvalidValue:
         return []
-    noted = None if installed is None else stdio.Spec(command=installed.command, args=tuple(installed.args))
+    noted = (
+        None if installed is None else stdio.StdioSpec(command=installed.command, args=tuple(installed.args))
+    )
     found = transport.start(spec, None if noted is None else joined(spec, noted))
     return [] if found is None else [found.command, *found.args]
 
 
 def _own_folders(
-    command: Sequence[str], raw: Mapping[str, Any], installed: Launch | None, plan: Plan | None
+    command: Sequence[str], raw: Mapping[str, Any], installed: LaunchCommand | None, plan: Plan | None
 ) -> list[Path]:
     """The folders of the program itself; an argument inside them does not reach outside."""
     folders = [Path(plan.place)] if plan else []
@@ -265,7 +267,7 @@ def _reaches_outside(text: str, own: Sequence[Path]) -> bool:
     return path.is_absolute() and not any(path.is_relative_to(folder) for folder in own)
 
 
-def _variables(raw: Mapping[str, Any], installed: Launch | None) -> list[LaunchArgument]:
+def _variables(raw: Mapping[str, Any], installed: LaunchCommand | None) -> list[LaunchArgument]:
     own = {**(installed.env if installed else {}), **(raw.get("env") or {})}
     return [
         {"text": shown(f"{name}={value}" if makes_code_run(name) else name), "outside": makes_code_run(name)}

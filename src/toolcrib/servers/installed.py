@@ -27,7 +27,7 @@ class InstalledSpec(stdio.ProcessSpec):
     command: str | None = text(None)
 
 
-def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
+def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.StdioSpec | None:
     """The installed start command with the entry's arguments; None if nothing is installed."""
     if context.installs is None:
         return None
@@ -35,9 +35,9 @@ def find_launch(spec: InstalledSpec, context: LinkContext) -> stdio.Spec | None:
     return None if installed is None else joined(spec, installed)
 
 
-def joined(spec: InstalledSpec, installed: stdio.Spec) -> stdio.Spec:
+def joined(spec: InstalledSpec, installed: stdio.StdioSpec) -> stdio.StdioSpec:
     """The installed start command with the entry's arguments, variables and folder."""
-    return stdio.Spec(
+    return stdio.StdioSpec(
         command=installed.command,
         args=installed.args + spec.args,
         env={**installed.env, **spec.env},
@@ -52,9 +52,9 @@ def not_installed(server: str, what: str) -> ConfigError:
     )
 
 
-def _read(file: Path, server: str) -> stdio.Spec | None:
+def _read(file: Path, server: str) -> stdio.StdioSpec | None:
     try:
-        return stdio.Spec.read(json.loads(file.read_text()))
+        return stdio.StdioSpec.read(json.loads(file.read_text()))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

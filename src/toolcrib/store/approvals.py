@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, WaitingQuestion, read_flow_exception
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, WaitingQuestion, read_flow_exception
 from toolcrib.approvals.rule_match import check_examples
 from toolcrib.approvals.rule_store import BrokenRule
 from toolcrib.clock import Clock
@@ -156,7 +156,7 @@ class ApprovalRequests:
         self._database = database
         self._clock = clock
 
-    async def put(self, question: CallQuestion) -> str:
+    async def put(self, question: ApprovalRequest) -> str:
         """Store a question; the same call asks only once. Returns the id of the stored one."""
         moment = to_stored(self._clock.now())
         row = (question.id, question.digest, json.dumps(question.as_json(), default=str), moment)

@@ -23,7 +23,7 @@ from toolcrib.store.columns import Row, from_column, from_stored, to_column, to_
 from toolcrib.store.connection import DatabaseConnection
 from toolcrib.store.decisions import Decisions, upsert_decision
 from toolcrib.store.work_queue import AsyncDatabase, read_current
-from toolcrib.tools.ports import Screen
+from toolcrib.tools.ports import DefinitionScreen
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class ToolPins:
         seen: Iterable[tuple[ToolDefinition, str]],
         *,
         approve_new: bool,
-        screen: Screen | None = None,
+        screen: DefinitionScreen | None = None,
     ) -> Mapping[str, str]:
         """The tools that may not be called, each with the reason.
 

@@ -18,7 +18,7 @@ _FEW_WORDS = 8
 
 
 @dataclass(frozen=True)
-class Rule:
+class OrderPattern:
     """A pattern, and words of which each match contains one: most texts have none of them."""
 
     what: str
@@ -31,13 +31,13 @@ class Rule:
             yield from self.pattern.finditer(text)
 
 
-def rule(what: str, words: str, pattern: str) -> Rule:
+def rule(what: str, words: str, pattern: str) -> OrderPattern:
     """`words` are alternatives divided by bars; a comma divides groups."""
     groups = tuple(tuple(group.split("|")) for group in words.split(","))
-    return Rule(what, groups, re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE))
+    return OrderPattern(what, groups, re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE))
 
 
-def first_words(rules: Iterable[Rule]) -> tuple[str, ...]:
+def first_words(rules: Iterable[OrderPattern]) -> tuple[str, ...]:
     """A text without any of these words matches none of the rules."""
     return tuple(dict.fromkeys(word for rule in rules for word in rule.words[0]))
 

@@ -109,7 +109,7 @@ class HistoryStore(Protocol):
         """The stored histories of a server's tools, by name."""
 
 
-class Screen(Protocol):
+class DefinitionScreen(Protocol):
     """Checks definitions that were never approved."""
 
     def __call__(self, server: str, new: Sequence[tuple[ToolDefinition, str]]) -> Mapping[str, str]:
@@ -125,7 +125,7 @@ class PinStore(Protocol):
         seen: Iterable[tuple[ToolDefinition, str]],
         *,
         approve_new: bool,
-        screen: Screen | None = None,
+        screen: DefinitionScreen | None = None,
     ) -> Mapping[str, str]:
         """The tools that may not be called, each with the reason, such as "its definition changed since …".
 

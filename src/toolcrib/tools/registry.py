@@ -36,7 +36,7 @@ from toolcrib.tools.names import (
     other_spelling,
     public_name,
 )
-from toolcrib.tools.ports import HistoryStore, PinStore, Screen
+from toolcrib.tools.ports import DefinitionScreen, HistoryStore, PinStore
 
 _MAX_COMPARED = 2000
 """Names that a misspelt one is compared with, at some ten microseconds each."""
@@ -160,7 +160,7 @@ class Registry:
         pins: PinStore | None = None,
         *,
         prefix: str = "",
-        screen: Screen | None = None,
+        screen: DefinitionScreen | None = None,
     ) -> None:
         if prefix not in ("", PREFIX):
             raise UsageError(f"The prefix of tool names must be {PREFIX!r} or empty, not {prefix!r}.")

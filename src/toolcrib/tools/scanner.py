@@ -122,7 +122,7 @@ def _joined(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ScanFinding:
     """Something suspicious; only `what` is in our own words, and safe to be shown to a model."""
 
     what: str
@@ -142,7 +142,7 @@ def scan(
 
 def find(
     definition: Mapping[str, Any], *, own: Collection[str] = (), others: Collection[str] = ()
-) -> Iterator[Finding]:
+) -> Iterator[ScanFinding]:
     """What is suspicious in a definition.
 
     `own` are the names of its server's tools, `others` those of all other servers; a frozenset is prepared
@@ -158,10 +158,10 @@ def find(
             yield replace(finding, part=part)
     name = definition.get("name")
     if isinstance(name, str) and _mixes_scripts(name):
-        yield Finding("mixes letters of different scripts that look alike", revealed(name), "name")
+        yield ScanFinding("mixes letters of different scripts that look alike", revealed(name), "name")
 
 
-def _read_once(text: str) -> tuple[str, str, tuple[Finding, ...]]:
+def _read_once(text: str) -> tuple[str, str, tuple[ScanFinding, ...]]:
     """The text as a model reads it, the same in lower case with single spaces, and what is found in it."""
     text = text[:MAX_TEXT]
     plain = _SPACES.sub(_one_space, plain_text(text))
@@ -182,8 +182,8 @@ def _one_space(found: re.Match[str]) -> str:
     return "\n" if "\n" in found[0] else " "
 
 
-def _quoting(what: str, words: str) -> Finding:
-    return Finding(what, revealed(words))
+def _quoting(what: str, words: str) -> ScanFinding:
+    return ScanFinding(what, revealed(words))
 
 
 def revealed(text: str) -> str:
@@ -232,21 +232,21 @@ def _keys(path: _Path) -> list[str]:
     return keys[::-1]
 
 
-def _hidden(text: str) -> Iterator[Finding]:
+def _hidden(text: str) -> Iterator[ScanFinding]:
     """What a person who reads the text would not see."""
     hidden = [] if text.isascii() else HIDDEN.findall(ORDINARY.sub("", text))
     if hidden:
         points = ", ".join(dict.fromkeys(f"U+{ord(sign):04X}" for sign in hidden[:5]))
-        yield Finding(f"contains {len(hidden)} invisible characters ({points})")
+        yield ScanFinding(f"contains {len(hidden)} invisible characters ({points})")
     if not text.isprintable() and _TERMINAL.search(text):
-        yield Finding("contains terminal control characters")
+        yield ScanFinding("contains terminal control characters")
     comment = _COMMENT.search(text) if "<!--" in text else None
     if comment is not None:
         yield _quoting("contains a comment that a page would not show", comment.group())
     if (len(text) > 200 and _BLANK.search(text)) or (text.count("\n") >= 40 and _BLANK_LINES.search(text)):
-        yield Finding("continues after a long blank space")
+        yield ScanFinding("continues after a long blank space")
     if not _POINTER.fullmatch(text) and _ENCODED.search(text):
-        yield Finding("contains a long encoded text")
+        yield ScanFinding("contains a long encoded text")
     elif sentence := encoded_sentence(text):
         yield _quoting("contains an encoded text", sentence)
 

@@ -10,8 +10,8 @@ import h11
 import httptools
 
 from toolcrib.config.settings import GatewaySettings
-from toolcrib.gateway.http.address import Guard
-from toolcrib.gateway.http.connection import Connection
+from toolcrib.gateway.http.address import HeaderCheck
+from toolcrib.gateway.http.connection import HttpConnection
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import HttpRequest
 
@@ -72,7 +72,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.reading = Reading()
-        self._guard = Guard()
+        self._guard = HeaderCheck()
 
     def check_head(self, request: HttpRequest) -> None:
         refusal = self._guard.refusal(request.headers, request.reached)
@@ -91,7 +91,7 @@ class Recorder:
 def read_ours(pieces: Iterable[bytes], limits: GatewaySettings | None = None) -> Reading:
     """With our connection; has to run in an event loop."""
     recorder, wire = Recorder(), Wire()
-    connection = Connection(recorder, Load(limits or GatewaySettings()), set())
+    connection = HttpConnection(recorder, Load(limits or GatewaySettings()), set())
     connection.connection_made(wire)  # type: ignore[arg-type]
     for piece in pieces:
         if wire.closed:

@@ -7,10 +7,10 @@ import pytest
 
 from tests.gateway.speaking import ACCEPT, DEADLINE, Speaker
 from tests.gateway.test_http import INITIALIZE
-from toolcrib.gateway.http.address import Guard
+from toolcrib.gateway.http.address import HeaderCheck
 
 HOST = "127.0.0.1:8321"
-PROXIED = Guard(hosts=frozenset({"crib.example", "127.0.0.1"}))
+PROXIED = HeaderCheck(hosts=frozenset({"crib.example", "127.0.0.1"}))
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ PROXIED = Guard(hosts=frozenset({"crib.example", "127.0.0.1"}))
     ],
 )
 def test_a_host_that_is_not_ours_is_refused(host: str) -> None:
-    assert (Guard().refusal({"host": host}) or (200,))[0] == 421
+    assert (HeaderCheck().refusal({"host": host}) or (200,))[0] == 421
 
 
 @pytest.mark.parametrize("host", ["localhost", "LocalHost:8321", HOST, "[::1]", "[::1]:8321"])
 def test_our_own_host_is_accepted_in_every_form(host: str) -> None:
-    assert Guard().refusal({"host": host}) is None
+    assert HeaderCheck().refusal({"host": host}) is None
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_our_own_host_is_accepted_in_every_form(host: str) -> None:
     ],
 )
 def test_an_origin_other_than_the_gateways_own_is_refused(origin: str) -> None:
-    for guard in (Guard(), PROXIED):
+    for guard in (HeaderCheck(), PROXIED):
         assert (guard.refusal({"host": HOST, "origin": origin}) or (200,))[0] == 403
 
 

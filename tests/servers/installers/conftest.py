@@ -13,7 +13,7 @@ from tests.servers.installers.packages import environment
 from toolcrib.config.entries import parse_entry
 from toolcrib.servers.connector import Connector
 from toolcrib.servers.installers.engine.installations import Installations
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.processes.guard import guard_processes
 
 Tell = Callable[..., Awaitable[dict[str, Any]]]
@@ -30,7 +30,7 @@ def installations(tmp_path: Path, environ: dict[str, str]) -> Installations:
     """The installed servers of an empty home."""
     home = tmp_path / "home"
     return Installations(
-        installs=home / "data" / "servers", cache=home / "cache", runner=Runner(environ=environ)
+        installs=home / "data" / "servers", cache=home / "cache", runner=CommandRunner(environ=environ)
     )
 
 

@@ -13,7 +13,7 @@ from toolcrib.errors import InstallFailed, NotFound
 from toolcrib.servers.installers.engine.contract import InstallContext
 from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import Options
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.installers.engine.uv import PythonRange, find_python, ranges_in
 
 pytestmark = pytest.mark.acceptance
@@ -61,7 +61,7 @@ async def test_a_package_that_needs_another_python_gets_it(
 ) -> None:
     wheel(tool_catalog, python=f">={NEXT}")
     context = InstallContext(
-        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ)
+        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=CommandRunner(environ=environ)
     )
     here = await find_python(context, PythonRange(f">={NEXT}"))
 
@@ -85,7 +85,7 @@ async def test_a_floor_with_a_patch_number_is_met_by_the_release_that_is_install
     installations: Installations, environ: dict[str, str], tool_catalog: Path, tmp_path: Path
 ) -> None:
     context = InstallContext(
-        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=Runner(environ=environ)
+        runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=CommandRunner(environ=environ)
     )
     here = await find_python(context, PythonRange(f">={NEXT}"))
     assert here is not None, "another Python is needed; see scripts/test-needs.sh"

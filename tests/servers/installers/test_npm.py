@@ -20,7 +20,7 @@ from toolcrib.servers.installers.engine import node
 from toolcrib.servers.installers.engine.contract import InstallContext
 from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import Options
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.runner import CommandRunner
 
 pytestmark = pytest.mark.acceptance
 
@@ -244,7 +244,7 @@ async def test_node_is_fetched_where_there_is_none_and_its_real_binary_called(
 ) -> None:
     runtimes = tmp_path / "runtimes"
     context = InstallContext(
-        runtimes=runtimes, cache=tmp_path, place=tmp_path / "place", runner=Runner(environ=environ)
+        runtimes=runtimes, cache=tmp_path, place=tmp_path / "place", runner=CommandRunner(environ=environ)
     )
 
     fetched = await node._fetch(context, 20)

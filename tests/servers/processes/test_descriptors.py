@@ -34,7 +34,7 @@ def low_limit(monkeypatch: pytest.MonkeyPatch):
 async def test_a_host_may_open_as_many_files_as_it_can_and_its_servers_keep_the_usual_limit(low_limit: int):
     child.raise_limit()
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 512
-    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-c", TELL))
+    spec = stdio.StdioSpec(command=sys.executable, args=("-S", "-E", "-c", TELL))
     async with linked(spec) as (link, ear):
         await link.send({"jsonrpc": "2.0", "method": "x"})
         assert (await ear.message(1))["params"] == [512, low_limit]

@@ -48,7 +48,7 @@ class Heard:
     def over_http(self, url: str, **options: Any) -> AbstractAsyncContextManager[Link]:
         """A streamable HTTP link with this inbox."""
         spec, context = self._set_up(url, options)
-        return http.open(http.Spec.read(spec), self, context)
+        return http.open(http.HttpSpec.read(spec), self, context)
 
     def over_sse(self, url: str, **options: Any) -> AbstractAsyncContextManager[Link]:
         """A link of the 2024-11-05 transport with this inbox."""

@@ -88,7 +88,7 @@ async def test_a_call_refused_for_its_headers_is_sent_again_once_the_list_was_se
             await reply.json({"jsonrpc": "2.0", "id": call.message["id"], "error": error}, 400)
 
     async with scripted(handler) as server:
-        spec, context = http.Spec(url=server.url), LinkContext(server="query")
+        spec, context = http.HttpSpec(url=server.url), LinkContext(server="query")
         async with connect("query", lambda inbox: http.open(spec, inbox, context)) as session:
             await session.list_tools(timeout=30)
             with pytest.raises(PeerError, match="missing"):

@@ -9,7 +9,7 @@ import pytest
 
 from toolcrib.schema.servers import SandboxPolicy
 from toolcrib.serverkit.sandbox.layout import Layout, State
-from toolcrib.servers.sandbox.confine import Launch, layout_of, named_in_arguments, tree_of
+from toolcrib.servers.sandbox.confine import SandboxedCommand, layout_of, named_in_arguments, tree_of
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def launch(home: Path, *args: str, cwd: str | None = None, **policy: object) -> Launch:
-    return Launch(
+def launch(home: Path, *args: str, cwd: str | None = None, **policy: object) -> SandboxedCommand:
+    return SandboxedCommand(
         server="s",
         program=sys.executable,
         args=args,

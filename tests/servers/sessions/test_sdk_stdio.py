@@ -31,7 +31,7 @@ CHANGED = "notifications/tools/list_changed"
 @asynccontextmanager
 async def sdk_server(kind: str, era: Era, log: Path | None = None, **options: Any) -> AsyncIterator[Session]:
     """A session in this era; the era is not remembered but found out, except that legacy is not probed."""
-    spec = stdio.Spec(command=sys.executable, args=("-E", str(PROGRAMS / "sdk_server.py"), kind))
+    spec = stdio.StdioSpec(command=sys.executable, args=("-E", str(PROGRAMS / "sdk_server.py"), kind))
     context = LinkContext(server=kind, log_path=log, environment={"PATH": os.defpath})
     remembered = "legacy" if era == "legacy" else None
     async with connect(

@@ -226,7 +226,7 @@ async def test_a_server_that_is_down_is_not_mistaken_for_a_failed_sign_in(unused
 )
 def test_a_senseless_entry_is_refused_before_anything_is_sent(entry: dict[str, object]):
     with pytest.raises(InvalidValue):
-        http.Spec.read(entry)
+        http.HttpSpec.read(entry)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_senseless_entry_is_refused_before_anything_is_sent(entry: dict[str, o
     ],
 )
 def test_credentials_are_sent_unencrypted_only_on_this_machine_or_on_request(entry: dict[str, object]):
-    assert http.Spec.read(entry).url == entry["url"]
+    assert http.HttpSpec.read(entry).url == entry["url"]
 
 
 def test_the_remote_transports_need_no_sdk():
@@ -265,11 +265,11 @@ def test_the_remote_transports_need_no_sdk():
 )
 def test_a_header_that_cannot_be_sent_is_refused_without_its_value(value: str) -> None:
     with pytest.raises(InvalidValue) as caught:
-        http.Spec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}})
+        http.HttpSpec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}})
 
     assert "hidden" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["", "Bearer token", "x", "a\tb", "Grüße"])
 def test_other_headers_are_fine(value: str) -> None:
-    assert http.Spec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}}).headers
+    assert http.HttpSpec.read({"url": "https://example.com/mcp", "headers": {"Authorization": value}}).headers

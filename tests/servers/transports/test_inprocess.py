@@ -13,7 +13,7 @@ import pytest
 
 from toolcrib.errors import ConfigError, ConnectionLost, ToolcribError
 from toolcrib.servers.transport import LinkContext
-from toolcrib.servers.transports.inprocess import Spec
+from toolcrib.servers.transports.inprocess import InprocessSpec
 from toolcrib.servers.transports.inprocess import open as open_link
 
 DEADLINE = 60.0
@@ -125,7 +125,7 @@ def create(args):
 
 async def test_the_bundled_demo_answers_before_send_returns() -> None:
     heard = Heard()
-    async with open_link(Spec(module="toolcrib.bundled.demo"), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module="toolcrib.bundled.demo"), heard, CONTEXT) as link:
         assert link.pid is None
         await link.send(request(1, "server/discover"))
         await link.send(call(2, "add", a=1, b=2))
@@ -138,7 +138,7 @@ async def test_arguments_reach_the_server_and_it_is_closed_with_the_link(
     module: Callable[[str], str], tmp_path: Path
 ) -> None:
     name, heard = module(TOOLS), Heard()
-    async with open_link(Spec(module=name, args=("a", "b")), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name, args=("a", "b")), heard, CONTEXT) as link:
         await link.send(request(1, "server/discover"))
     assert heard.messages[0]["result"]["instructions"] == "a b"
     assert sys.modules[name].events == ["closed"]
@@ -147,7 +147,7 @@ async def test_arguments_reach_the_server_and_it_is_closed_with_the_link(
 async def test_a_legacy_client_is_served_too() -> None:
     heard = Heard()
     opening = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {}}
-    async with open_link(Spec(module="toolcrib.bundled.demo"), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module="toolcrib.bundled.demo"), heard, CONTEXT) as link:
         await link.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening})
         await link.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         await link.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
@@ -157,7 +157,7 @@ async def test_a_legacy_client_is_served_too() -> None:
 
 async def test_cancelling_the_sender_stops_the_tool(module: Callable[[str], str]) -> None:
     name, heard = module(TOOLS), Heard()
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         sending = asyncio.create_task(link.send(call(1, "wait", _meta={"progressToken": "t"})))
         await heard.until(lambda: heard.messages)
         assert heard.messages[0]["params"]["message"] == "waiting"
@@ -171,7 +171,7 @@ async def test_cancelling_the_sender_stops_the_tool(module: Callable[[str], str]
 
 async def test_a_cancelled_notification_stops_the_tool_too(module: Callable[[str], str]) -> None:
     name, heard = module(TOOLS), Heard()
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         sending = asyncio.create_task(link.send(call(1, "wait", _meta={"progressToken": "t"})))
         await heard.until(lambda: heard.messages)
         params = {"requestId": 1}
@@ -186,7 +186,7 @@ async def test_a_tool_that_breaks_is_an_error_result(
     module: Callable[[str], str], tool: str, told: str
 ) -> None:
     heard = Heard()
-    async with open_link(Spec(module=module(TOOLS)), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=module(TOOLS)), heard, CONTEXT) as link:
         await link.send(call(1, tool))
         await link.send(call(2, "echo", text="on"))
     assert heard.messages[0]["result"]["isError"] is True
@@ -197,7 +197,7 @@ async def test_a_tool_that_breaks_is_an_error_result(
 async def test_a_tool_that_hangs_holds_up_nobody_and_not_the_end(module: Callable[[str], str]) -> None:
     name, heard = module(TOOLS), Heard()
     async with asyncio.timeout(DEADLINE):
-        async with open_link(Spec(module=name), heard, CONTEXT) as link:
+        async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
             sending = asyncio.create_task(link.send(call(1, "hang", _meta={"progressToken": 1})))
             await heard.until(lambda: heard.messages)
             await link.send(call(2, "echo", text="on"))
@@ -209,7 +209,7 @@ async def test_a_tool_that_hangs_holds_up_nobody_and_not_the_end(module: Callabl
 async def test_two_links_to_one_server_object_are_two_conversations(module: Callable[[str], str]) -> None:
     name = module(TOOLS + "\nshared = create(['shared'])\n")
     one, other = Heard(), Heard()
-    spec = Spec(module=f"{name}:shared")
+    spec = InprocessSpec(module=f"{name}:shared")
     async with open_link(spec, one, CONTEXT) as first:
         async with open_link(spec, other, CONTEXT) as second:
             sending = asyncio.create_task(first.send(call(1, "wait", _meta={"progressToken": 1})))
@@ -227,7 +227,7 @@ async def test_a_slow_import_does_not_stall_the_loop(module: Callable[[str], str
     heard = Heard()
 
     async def use() -> None:
-        async with open_link(Spec(module=name), heard, CONTEXT) as link:
+        async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
             await link.send(call(1, "echo", text="x"))
 
     using = asyncio.create_task(use())
@@ -246,7 +246,7 @@ async def test_an_import_that_never_ends_can_be_given_up(module: Callable[[str],
     name = module(f"import {gate} as g\ng.entered.set()\ng.gate.wait()\n")
 
     async def use() -> None:
-        async with open_link(Spec(module=name), Heard(), CONTEXT):
+        async with open_link(InprocessSpec(module=name), Heard(), CONTEXT):
             raise AssertionError("it never loads")
 
     using = asyncio.create_task(use())
@@ -277,7 +277,7 @@ async def test_an_import_that_never_ends_can_be_given_up(module: Callable[[str],
 async def test_a_module_without_a_server_is_a_config_error_with_a_hint(
     module: Callable[[str], str], source: str, suffix: str, args: tuple[str, ...], told: str
 ) -> None:
-    spec = Spec(module=module(source) + suffix, args=args)
+    spec = InprocessSpec(module=module(source) + suffix, args=args)
     with pytest.raises(ConfigError, match=told) as caught:
         async with open_link(spec, Heard(), CONTEXT):
             raise AssertionError("there is nothing to open")
@@ -286,21 +286,21 @@ async def test_a_module_without_a_server_is_a_config_error_with_a_hint(
 
 async def test_a_module_that_is_not_there_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="no_such_module") as caught:
-        async with open_link(Spec(module="no_such_module.at_all"), Heard(), CONTEXT):
+        async with open_link(InprocessSpec(module="no_such_module.at_all"), Heard(), CONTEXT):
             raise AssertionError("there is nothing to open")
     assert "Install" in caught.value.hint
 
 
 async def test_wrong_arguments_of_a_bundled_server_are_a_config_error() -> None:
     with pytest.raises(ConfigError, match="at least one folder") as caught:
-        async with open_link(Spec(module="toolcrib.bundled.filesystem"), Heard(), CONTEXT):
+        async with open_link(InprocessSpec(module="toolcrib.bundled.filesystem"), Heard(), CONTEXT):
             raise AssertionError("there is nothing to open")
     assert "usage" in caught.value.hint
 
 
 async def test_a_factory_may_take_no_arguments(module: Callable[[str], str]) -> None:
     name, heard = module(TOOLS + "\ndef make(): return create(['made'])\n"), Heard()
-    async with open_link(Spec(module=f"{name}:make"), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=f"{name}:make"), heard, CONTEXT) as link:
         await link.send(request(1, "server/discover"))
     assert heard.messages[0]["result"]["instructions"] == "made"
 
@@ -342,7 +342,7 @@ async def test_a_server_of_the_sdk_is_served_in_both_eras(
 ) -> None:
     name = module(SDK) + attribute
     heard = Heard()
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         assert link.pid is None
         await link.send(request(1, "server/discover"))
         discovered = await heard.answered(1)
@@ -358,7 +358,7 @@ async def test_a_server_of_the_sdk_is_served_in_both_eras(
         "capabilities": {},
         "clientInfo": {"name": "t", "version": "1"},
     }
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         await link.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening})
         assert (await heard.answered(1))["result"]["protocolVersion"] == "2025-06-18"
         await link.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -369,7 +369,7 @@ async def test_a_server_of_the_sdk_is_served_in_both_eras(
 
 async def test_a_call_of_an_sdk_server_is_cancelled_by_its_notification(module: Callable[[str], str]) -> None:
     name, heard = module(SDK), Heard()
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         await link.send(call(1, "wait", _meta={"progressToken": 1}))
         await heard.until(lambda: heard.messages)
         params = {"requestId": 1}
@@ -382,7 +382,7 @@ async def test_a_call_of_an_sdk_server_is_cancelled_by_its_notification(module: 
 async def test_leaving_ends_the_calls_of_an_sdk_server(module: Callable[[str], str]) -> None:
     name, heard = module(SDK), Heard()
     async with asyncio.timeout(DEADLINE):
-        async with open_link(Spec(module=name), heard, CONTEXT) as link:
+        async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
             await link.send(call(1, "wait", _meta={"progressToken": 1}))
             await heard.until(lambda: heard.messages)
     assert sys.modules[name].events == ["stopped"]
@@ -401,7 +401,7 @@ server = Dying()
     heard = Heard()
     logged: list[str] = []
     context = LinkContext(server="dying", on_log=logged.append)
-    async with open_link(Spec(module=module(source)), heard, context) as link:
+    async with open_link(InprocessSpec(module=module(source)), heard, context) as link:
         await link.send(request(1, "server/discover"))
         await heard.until(lambda: heard.reason)
         with pytest.raises(ToolcribError):
@@ -414,7 +414,7 @@ server = Dying()
 async def test_many_calls_leave_no_tasks_and_no_threads_behind(module: Callable[[str], str]) -> None:
     name, heard = module(TOOLS), Heard()
     tasks = len(asyncio.all_tasks())
-    async with open_link(Spec(module=name), heard, CONTEXT) as link:
+    async with open_link(InprocessSpec(module=name), heard, CONTEXT) as link:
         for number in range(500):
             await link.send(call(number, "crash") if number % 10 == 0 else call(number, "echo", text="x"))
     assert len(heard.messages) == 500

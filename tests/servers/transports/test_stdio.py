@@ -63,10 +63,10 @@ async def test_a_program_is_looked_for_on_the_childs_path_and_relative_to_its_fo
     tool.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E {misbehaving('mute').args[2]} mute\n")
     tool.chmod(0o755)
     for spec, environment in [
-        (stdio.Spec(command="server"), {"PATH": str(tool.parent)}),
-        (stdio.Spec(command="server", env={"PATH": str(tool.parent)}), {"PATH": "/nowhere"}),
-        (stdio.Spec(command="bin/server", cwd=str(tmp_path)), {}),
-        (stdio.Spec(command=str(tool)), {}),
+        (stdio.StdioSpec(command="server"), {"PATH": str(tool.parent)}),
+        (stdio.StdioSpec(command="server", env={"PATH": str(tool.parent)}), {"PATH": "/nowhere"}),
+        (stdio.StdioSpec(command="bin/server", cwd=str(tmp_path)), {}),
+        (stdio.StdioSpec(command=str(tool)), {}),
     ]:
         async with linked(spec, environment=environment) as (_, ear):
             assert await ear.said() == {"ready": True}

@@ -42,7 +42,7 @@ async def test_rubbish_on_stdout_is_counted_logged_and_masked(tmp_path: Path):
     file = tmp_path / "child.log"
     counts: list[int] = []
     code = "print('Starting up with s3cret-value'); print(); print('  '); print('{oops}'); input()"
-    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-u", "-c", code))
+    spec = stdio.StdioSpec(command=sys.executable, args=("-S", "-E", "-u", "-c", code))
     context = {"on_junk": counts.append, "log_path": file, "masked": frozenset({"s3cret-value"})}
     async with linked(spec, **context) as (link, _):
         await eventually(lambda: counts == [1, 2])
@@ -80,7 +80,7 @@ print(note % 1, note % many, note % 2, "junk", note % more, note % 4, sep="\\n",
 
 @pytest.mark.quiet
 async def test_a_large_line_is_read_beside_the_loop_and_nothing_overtakes_it():
-    spec = stdio.Spec(command=sys.executable, args=("-S", "-E", "-c", MANY_VALUES))
+    spec = stdio.StdioSpec(command=sys.executable, args=("-S", "-E", "-c", MANY_VALUES))
     turns = 0
 
     async def turn() -> None:

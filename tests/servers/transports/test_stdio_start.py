@@ -29,12 +29,12 @@ NOTE = {"jsonrpc": "2.0", "method": "x"}
 )
 async def test_a_command_that_is_not_on_the_path_says_where_it_was_looked_for(command: str, hint: str):
     with pytest.raises(SpawnFailed, match=r"was not found on the PATH \(/nowhere\)") as caught:
-        async with linked(stdio.Spec(command=command), environment={"PATH": "/nowhere"}):
+        async with linked(stdio.StdioSpec(command=command), environment={"PATH": "/nowhere"}):
             pass
     assert hint in caught.value.hint
 
 
-async def _failure(spec: stdio.Spec) -> SpawnFailed:
+async def _failure(spec: stdio.StdioSpec) -> SpawnFailed:
     with pytest.raises(SpawnFailed) as caught:
         async with linked(spec):
             pass
@@ -58,13 +58,13 @@ async def test_each_way_of_not_being_runnable_is_named(tmp_path: Path):
         (str(script), "needs an interpreter that is missing", "first line"),
         (str(garbage), "cannot run on this machine", "architecture"),
     ]:
-        error = await _failure(stdio.Spec(command=command))
+        error = await _failure(stdio.StdioSpec(command=command))
         assert words in error.message
         assert hint in error.hint
 
 
 async def test_failures_to_run_leave_no_descriptor_behind(tmp_path: Path):
-    spec = stdio.Spec(command=str(tmp_path / "missing"))
+    spec = stdio.StdioSpec(command=str(tmp_path / "missing"))
     await _failure(spec)
     before = open_descriptors()
     for _ in range(20):
@@ -77,7 +77,7 @@ async def test_a_folder_that_is_none_is_named(tmp_path: Path, kind: str):
     folder = tmp_path / kind
     if kind == "file":
         folder.write_text("")
-    error = await _failure(stdio.Spec(command=sys.executable, cwd=str(folder)))
+    error = await _failure(stdio.StdioSpec(command=sys.executable, cwd=str(folder)))
     assert f"The working folder {str(folder)!r} does not exist" in error.message
     assert "cwd" in error.hint
 
@@ -93,12 +93,12 @@ async def test_a_folder_that_is_none_is_named(tmp_path: Path, kind: str):
     ],
 )
 async def test_a_zero_byte_is_refused_and_never_cuts_a_value_short(keys: dict[str, Any]):
-    error = await _failure(stdio.Spec(**{"command": sys.executable, **keys}))
+    error = await _failure(stdio.StdioSpec(**{"command": sys.executable, **keys}))
     assert "null byte" in error.message
 
 
 async def test_too_long_a_command_line_is_named():
-    error = await _failure(stdio.Spec(command=sys.executable, args=("x" * 3_000_000,)))
+    error = await _failure(stdio.StdioSpec(command=sys.executable, args=("x" * 3_000_000,)))
     assert "Argument list too long" in error.message
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.facts import WORKFLOW_CODE, PastCall
-from toolcrib.approvals.question import ApprovalAnswer, CallQuestion, DurableAsker, WaitingQuestion
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, DurableAsker, WaitingQuestion
 from toolcrib.clock import Clock
 from toolcrib.features.workflows.imports import IMPORTED
 from toolcrib.features.workflows.records import belongs_to
@@ -47,14 +47,14 @@ class RunAsker:
         self._deadline = deadline
         self._secrets = secrets
 
-    async def ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         """Wait for the answer. Meanwhile the call has not begun: an interruption leaves nothing unclear."""
         shown = _without_secrets(question, self._secrets)
         answer = await self._ask(shown)
         # A lasting rule would have the secret in it.
         return answer if shown is question else replace(answer, scope="once")
 
-    async def _ask(self, question: CallQuestion) -> ApprovalAnswer:
+    async def _ask(self, question: ApprovalRequest) -> ApprovalAnswer:
         call = pending.get()
         if call is None:
             return await self._wait(question)
@@ -66,7 +66,7 @@ class RunAsker:
             await call.visit.begin(call.tool)
         return answer
 
-    async def _wait(self, question: CallQuestion) -> ApprovalAnswer:
+    async def _wait(self, question: ApprovalRequest) -> ApprovalAnswer:
         answer = await self._questions.answer_within(question, await self._left(question))
         if answer is None and (asked := await self._asked(question)):
             await self._questions.withdraw(asked.question["id"])
@@ -75,18 +75,18 @@ class RunAsker:
             return ApprovalAnswer(allow=False, message="no one answered in time")
         return answer
 
-    async def _left(self, question: CallQuestion) -> float | None:
+    async def _left(self, question: ApprovalRequest) -> float | None:
         """Seconds until the deadline of a question that may have been asked before a restart."""
         if self._deadline is None or (asked := await self._asked(question)) is None:
             return self._deadline
         return max(0.0, self._deadline - (self._clock.now() - asked.asked_at).total_seconds())
 
-    async def _asked(self, question: CallQuestion) -> WaitingQuestion | None:
+    async def _asked(self, question: ApprovalRequest) -> WaitingQuestion | None:
         waiting = await self._questions.requests.waiting()
         return next((known for known in waiting if _is_same(known.question, question)), None)
 
 
-def _without_secrets(question: CallQuestion, secrets: SecretInputs) -> CallQuestion:
+def _without_secrets(question: ApprovalRequest, secrets: SecretInputs) -> ApprovalRequest:
     """The question as it is stored and shown: the names of inputs instead of secret values."""
     told = {"arguments": dict(question.arguments), "preview": question.preview, "why": question.reasons}
     if not secrets.used_in(told):
@@ -108,7 +108,7 @@ def _without_secrets(question: CallQuestion, secrets: SecretInputs) -> CallQuest
     )
 
 
-def _is_same(stored: dict[str, Any], question: CallQuestion) -> bool:
+def _is_same(stored: dict[str, Any], question: ApprovalRequest) -> bool:
     asked = question.as_json()
     return all(stored.get(key) == asked[key] for key in ("principal", "session", "tool", "arguments"))
 

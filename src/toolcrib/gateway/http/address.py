@@ -71,7 +71,7 @@ def _number(listening: socket.socket) -> ipaddress.IPv4Address | ipaddress.IPv6A
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guard:
+class HeaderCheck:
     """Checks the Host and Origin headers. `hosts` are allowed besides loopback."""
 
     hosts: frozenset[str] = frozenset()

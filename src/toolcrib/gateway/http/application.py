@@ -19,7 +19,7 @@ from typing import Any, Protocol, cast
 from pydantic_core import from_json
 
 from toolcrib.config.contents import Config
-from toolcrib.gateway.http.address import Guard
+from toolcrib.gateway.http.address import HeaderCheck
 from toolcrib.gateway.http.endpoints import ENDPOINT, LISTEN, ProfileEndpoint, ProfileEndpoints
 from toolcrib.gateway.http.exchange import Exchange, resume, stream_changes
 from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
@@ -175,11 +175,11 @@ class RequestContext:
         such call needs no check. None for a tool that mirrors arguments in headers."""
 
 
-class Application:
+class HttpApplication:
     """The endpoints over HTTP; `fallback` answers at every other path."""
 
     def __init__(
-        self, endpoints: ProfileEndpoints, guard: Guard, fallback: FallbackApp | None = None
+        self, endpoints: ProfileEndpoints, guard: HeaderCheck, fallback: FallbackApp | None = None
     ) -> None:
         self._host = endpoints.host
         self._endpoints = endpoints

@@ -43,7 +43,7 @@ LINGERING = 5.0
 client that is still sending would be reset, and the client would not see the refusal."""
 
 
-class Deadline:
+class ConnectionTimer:
     """Runs one action at one time. A timer that fires before a deadline that was moved is set again; moving
     the deadline itself touches no timer."""
 
@@ -87,7 +87,7 @@ class Deadline:
         action()
 
 
-class Application(Protocol):
+class RequestHandler(Protocol):
     """Answers requests. Both methods return at once."""
 
     def check_head(self, request: HttpRequest) -> None:
@@ -97,14 +97,14 @@ class Application(Protocol):
         """The whole request has arrived: answer it now or later."""
 
 
-class Connection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """One connection; it is in `opened` for as long as it lasts."""
 
     def __init__(
         self,
-        application: Application,
+        application: RequestHandler,
         load: Load,
-        opened: set[Connection],
+        opened: set[HttpConnection],
         refuses: Callable[[Any, Any], bool] = lambda ours, theirs: False,
     ) -> None:
         """`refuses` gets our address and the client's."""
@@ -113,7 +113,7 @@ class Connection(asyncio.Protocol):
         self._load = load
         self._opened = opened
         self._loop = asyncio.get_running_loop()
-        self._deadline = Deadline(self._loop)
+        self._deadline = ConnectionTimer(self._loop)
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self.write: Callable[[bytes], None]
         self.remind = self._deadline.set

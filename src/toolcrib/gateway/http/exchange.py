@@ -16,7 +16,7 @@ from typing import Any
 from toolcrib.errors import PeerError
 from toolcrib.gateway.http.request import JSON, PIECE, Header, HttpRequest
 from toolcrib.gateway.http.sessions import MAX_QUEUED, HttpSession, Queue, ResumableStream
-from toolcrib.gateway.wire import ClientRequests, encode_any
+from toolcrib.gateway.wire import PendingRequests, encode_any
 from toolcrib.serverkit.protocol import METHOD_NOT_FOUND, Message
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Exchange:
         self,
         request: HttpRequest,
         tasks: set[asyncio.Task[None]],
-        requests: ClientRequests | None = None,
+        requests: PendingRequests | None = None,
         open_stream: Callable[[], ResumableStream] | None = None,
         *,
         headers: tuple[Header, ...] = (),

@@ -10,9 +10,9 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from toolcrib.gateway.http.address import Guard, bind, listen, shown_name
-from toolcrib.gateway.http.application import Application, FallbackApp
-from toolcrib.gateway.http.connection import Connection
+from toolcrib.gateway.http.address import HeaderCheck, bind, listen, shown_name
+from toolcrib.gateway.http.application import FallbackApp, HttpApplication
+from toolcrib.gateway.http.connection import HttpConnection
 from toolcrib.gateway.http.endpoints import ProfileEndpoints
 from toolcrib.gateway.profile import Offer, offer_all
 from toolcrib.host import Host
@@ -45,13 +45,15 @@ async def serve_http(
         endpoints = ProfileEndpoints(host, offer or offer_all(), public=public)
         endpoints.check()
         names = {*allowed_hosts, *host.settings.gateway.allowed_hosts, address}
-        application = Application(endpoints, Guard(hosts=frozenset(name.lower() for name in names)), fallback)
+        application = HttpApplication(
+            endpoints, HeaderCheck(hosts=frozenset(name.lower() for name in names)), fallback
+        )
         opened = _Connections()
         async with endpoints.following():
             base = f"http://{shown_name(listening, allowed_hosts)}"
             listen(listening, BACKLOG)
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(application, endpoints.load, opened, host.is_own_program),
+                lambda: HttpConnection(application, endpoints.load, opened, host.is_own_program),
                 sock=listening,
                 backlog=BACKLOG,
             )
@@ -69,7 +71,7 @@ async def serve_http(
                 await _end(application, opened)
 
 
-class _Connections(set[Connection]):
+class _Connections(set[HttpConnection]):
     """The open connections, and an event for when there are none."""
 
     def __init__(self) -> None:
@@ -87,7 +89,7 @@ class _Connections(set[Connection]):
             await self._empty.wait()
 
 
-async def _end(application: Application, opened: _Connections) -> None:
+async def _end(application: HttpApplication, opened: _Connections) -> None:
     """Give responses some time to be sent, then disconnect."""
     await application.close(SENDING)
     with contextlib.suppress(TimeoutError):

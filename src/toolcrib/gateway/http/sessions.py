@@ -17,7 +17,7 @@ from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
 from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.identity import session_of
-from toolcrib.gateway.wire import ClientRequests, encode_any
+from toolcrib.gateway.wire import PendingRequests, encode_any
 from toolcrib.serverkit.protocol import Message
 
 MAX_QUEUED = 1000
@@ -132,7 +132,7 @@ class HttpSession:
         self.id = secrets.token_urlsafe(24)
         self.outbox = Outbox()
         self.client = GatewayClient(gateway, self.outbox, session_of(gateway.profile.name))
-        self.requests = ClientRequests()
+        self.requests = PendingRequests()
         """Requests of servers to the client."""
         self.streams = ResumableStreams()
         self.open_stream: Callable[[], ResumableStream] | None = None

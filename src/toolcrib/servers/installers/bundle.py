@@ -30,7 +30,7 @@ from toolcrib.servers.installers.engine.node import find_node
 from toolcrib.servers.installers.engine.plan import (
     InstallQuestion,
     InstallRequest,
-    Launch,
+    LaunchCommand,
     Plan,
     Record,
     literal,
@@ -192,7 +192,7 @@ async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     return await _plan(request, context, source, manifest, resolved)
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     """Unpack within limits, and create the environment if needed."""
     source, content = Path(plan.source), folder / CONTENT
     context.progress(InstallProgress("copy", plan.copies))
@@ -259,7 +259,7 @@ async def _plan(
         fetches=tuple(f"{name}=={version}" for name, version in pinned(resolved.lock).items()),
         runtimes=resolved.runtimes,
         copies=f"{source.name} ({shown})",
-        launch=Launch(command=command, args=own, cwd=str(content)),
+        launch=LaunchCommand(command=command, args=own, cwd=str(content)),
         remarks=(*_signature(source), *outside),
         questions=questions_of(manifest, home),
         entry={**entry, "args": asked, "env": env},

@@ -10,7 +10,7 @@ from typing import Any
 from toolcrib.errors import UsageError
 from toolcrib.servers.installers.engine import files
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 from toolcrib.servers.installers.engine.scripts import is_runnable
 
 CONTENT = "content"
@@ -49,7 +49,7 @@ async def plan_folder(
     )
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     """Copy, then check that it is what was planned."""
     context.progress(InstallProgress("copy", plan.copies))
     source, inside = Path(plan.source), str(plan.details["program"])
@@ -74,8 +74,8 @@ async def newest(record: Record, context: InstallContext) -> str | None:
     return tree.digest[:12]
 
 
-def _launch(folder: Path, inside: str) -> Launch:
-    return Launch(command=str(folder / CONTENT / inside), cwd=str(folder / CONTENT))
+def _launch(folder: Path, inside: str) -> LaunchCommand:
+    return LaunchCommand(command=str(folder / CONTENT / inside), cwd=str(folder / CONTENT))
 
 
 def _is_shared(folder: Path, context: InstallContext) -> bool:

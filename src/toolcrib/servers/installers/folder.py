@@ -20,7 +20,7 @@ from toolcrib.servers.installers.engine.archives import WheelContent
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.environments import declared, make_environment, resolve, write_starter
 from toolcrib.servers.installers.engine.node import find_node
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 from toolcrib.servers.installers.engine.scripts import find_entry, is_runnable
 from toolcrib.servers.installers.engine.uv import find_uv
 
@@ -55,7 +55,7 @@ async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     return await script_installer.plan_folder(request, context, folder, program)
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     """Pack or build the folder, then install the archive."""
     if plan.details["kind"] == "npm":
         return await _apply_npm(plan, folder, context)
@@ -91,7 +91,7 @@ async def _plan_npm(request: InstallRequest, context: InstallContext, folder: Pa
     )
 
 
-async def _apply_npm(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def _apply_npm(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     with context.scratch() as packed:
         tarball = await _pack(context, Path(plan.source), packed)
         return await npm.apply(plan.model_copy(update={"source": str(tarball)}), folder, context)

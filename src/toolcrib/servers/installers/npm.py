@@ -27,7 +27,7 @@ from toolcrib.servers.installers.engine.node import (
     packages_with_scripts,
 )
 from toolcrib.servers.installers.engine.package_names import freshness, looks_like
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 from toolcrib.servers.installers.engine.start_hooks import hook_remarks
 
 PREFIX = "npm:"
@@ -86,7 +86,7 @@ async def plan_tarball(
     return found.model_copy(update={"source": str(source), "digest_of_source": digest, "copies": source.name})
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     node = await find_node(context, plan.details["node"])
     if plan.source:
         await asyncio.to_thread(_take_tarball, plan, folder)
@@ -225,11 +225,11 @@ def choose_program(name: str, programs: object, wanted: str | None) -> str:
     return file.removeprefix("./")
 
 
-def _launch(node: NodeRuntime, folder: Path, program: Path, *, planned: bool = False) -> Launch:
+def _launch(node: NodeRuntime, folder: Path, program: Path, *, planned: bool = False) -> LaunchCommand:
     if planned or _is_script(program):
-        return Launch(command=node.program, args=(str(program),), env=_compile_cache(node, folder))
+        return LaunchCommand(command=node.program, args=(str(program),), env=_compile_cache(node, folder))
     program.chmod(0o755)
-    return Launch(command=str(program))
+    return LaunchCommand(command=str(program))
 
 
 def _compile_cache(node: NodeRuntime, folder: Path) -> dict[str, str]:

@@ -28,7 +28,7 @@ from toolcrib.servers.installers.engine.environments import (
 )
 from toolcrib.servers.installers.engine.files import check_present, file_digest
 from toolcrib.servers.installers.engine.package_names import looks_like
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 
 PREFIX = "pypi:"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -62,7 +62,7 @@ async def plan(request: InstallRequest, context: InstallContext) -> Plan:
         return await _plan_wheel(request, context, scratch, Path(request.reference))
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     wheel = await asyncio.to_thread(_take_wheel, plan, folder) if plan.source else None
     await make_environment(context, folder, plan.lock, plan.options, wheel=wheel)
     write_starter(folder, plan.details["program"], plan.details["target"])
@@ -136,12 +136,12 @@ def make_plan(
     )
 
 
-def launch_of(folder: Path, details: dict[str, Any]) -> Launch:
+def launch_of(folder: Path, details: dict[str, Any]) -> LaunchCommand:
     """The environment's Python with the package's program."""
     python = str(folder / "venv" / "bin" / "python")
     if details["program"]:
-        return Launch(command=python, args=(str(folder / STARTER),))
-    return Launch(command=python, args=("-m", details["module"]))
+        return LaunchCommand(command=python, args=(str(folder / STARTER),))
+    return LaunchCommand(command=python, args=("-m", details["module"]))
 
 
 def _take_wheel(plan: Plan, folder: Path) -> Path:

@@ -20,7 +20,7 @@ from toolcrib.servers.installers.engine.contract import InstallContext, InstallP
 from toolcrib.servers.installers.engine.plan import (
     InstallQuestion,
     InstallRequest,
-    Launch,
+    LaunchCommand,
     Plan,
     Record,
     literal,
@@ -68,7 +68,7 @@ async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     return found.model_copy(update={**update, "remarks": (*found.remarks, said)})
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     """Never used: plans name the installer of the package."""
     raise InstallFailed(f"The plan for {plan.name} has no installer.")
 

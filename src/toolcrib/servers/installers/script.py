@@ -17,7 +17,7 @@ from toolcrib.servers.installers.engine import files
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
 from toolcrib.servers.installers.engine.environments import Resolved, make_environment, pinned, resolve
 from toolcrib.servers.installers.engine.node import find_node
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 from toolcrib.servers.installers.engine.scripts import PYTHON, ScriptNeeds, is_runnable, is_script, read_needs
 
 CONTENT = "content"
@@ -44,7 +44,7 @@ async def plan_folder(request: InstallRequest, context: InstallContext, folder: 
     return await _plan(request, context, script, needs, folder, alone=False)
 
 
-async def apply(plan: Plan, folder: Path, context: InstallContext) -> Launch:
+async def apply(plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
     """Copy, check that it is unchanged since the plan, and create the environment."""
     context.progress(InstallProgress("copy", plan.copies))
     source, script = Path(plan.source), Path(plan.source) / plan.details["script"]
@@ -111,7 +111,7 @@ def _has_environment(script: Path, needs: ScriptNeeds, resolved: Resolved) -> bo
     return script.suffix in PYTHON and not needs.ours and bool(resolved.lock or chosen)
 
 
-async def _launch(context: InstallContext, inside: str, *, environment: bool, ours: bool) -> Launch:
+async def _launch(context: InstallContext, inside: str, *, environment: bool, ours: bool) -> LaunchCommand:
     content = context.place / CONTENT
     if not inside.endswith(PYTHON):
         program = (await find_node(context)).program
@@ -119,7 +119,7 @@ async def _launch(context: InstallContext, inside: str, *, environment: bool, ou
         program = str(context.place / "venv" / "bin" / "python")
     else:
         program = sys.executable if ours else _plain_python()
-    return Launch(command=program, args=(str(content / inside),), cwd=str(content))
+    return LaunchCommand(command=program, args=(str(content / inside),), cwd=str(content))
 
 
 def _plain_python() -> str:

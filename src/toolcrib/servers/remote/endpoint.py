@@ -37,7 +37,7 @@ PIECE = 4 * 1024
 FEW_LINES = 64
 
 
-class Endpoint:
+class RemoteEndpoint:
     """Sends requests to one origin; every failure is a `ToolcribError`."""
 
     def __init__(self, client: httpx2.AsyncClient, spec: RemoteSpec, server: str) -> None:
@@ -177,10 +177,10 @@ class Endpoint:
 
 
 @contextlib.asynccontextmanager
-async def open_endpoint(spec: RemoteSpec, context: LinkContext) -> AsyncIterator[Endpoint]:
+async def open_endpoint(spec: RemoteSpec, context: LinkContext) -> AsyncIterator[RemoteEndpoint]:
     """An endpoint with its own connections, closed on leaving."""
     async with open_client(spec, context) as client:
-        yield Endpoint(client, spec, context.server)
+        yield RemoteEndpoint(client, spec, context.server)
 
 
 def _pieces(chunk: bytes) -> Sequence[bytes]:

@@ -36,7 +36,7 @@ from toolcrib.servers.remote.conversation import (
     is_same_id,
     messages_in,
 )
-from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.endpoint import INVALID_REQUEST, RemoteEndpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.caller_context import relayed_client
@@ -70,7 +70,7 @@ _GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 class Listener:
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: RemoteEndpoint,
         open_stream: OpenStream,
         receive: Callable[[Message], None],
         context: LinkContext,
@@ -176,7 +176,7 @@ class HttpLink:
     """A link to one endpoint."""
 
     def __init__(
-        self, endpoint: Endpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
+        self, endpoint: RemoteEndpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
     ) -> None:
         self._endpoint = endpoint
         self._sse_fallback = sse_fallback

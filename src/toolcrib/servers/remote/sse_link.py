@@ -14,7 +14,7 @@ import httpx2
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
 from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, Metered, ServerShare, note_event
 from toolcrib.servers.remote.conversation import is_reply, is_request, is_same_id, messages_in
-from toolcrib.servers.remote.endpoint import INVALID_REQUEST, Endpoint, content_type, open_endpoint
+from toolcrib.servers.remote.endpoint import INVALID_REQUEST, RemoteEndpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.codec import encode_any
@@ -28,7 +28,7 @@ _POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type"
 class SseLink:
     """The stream, and the endpoint that the server gave for messages."""
 
-    def __init__(self, endpoint: Endpoint, inbox: Inbox, context: LinkContext) -> None:
+    def __init__(self, endpoint: RemoteEndpoint, inbox: Inbox, context: LinkContext) -> None:
         self._endpoint = endpoint
         self._inbox = inbox
         self._context = context

@@ -52,7 +52,7 @@ ENTRANCE = Path(__file__).with_name("entrance.py")
 MEGABYTE = 1024 * 1024
 
 
-def layout_of(launch: Launch) -> Layout:
+def layout_of(launch: SandboxedCommand) -> Layout:
     """The table of a server's sandbox; its own folders are created."""
     for folder in (launch.home, launch.temporary):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -84,7 +84,7 @@ def _is_private(entry: os.DirEntry[str]) -> bool:
     return entry.name not in _SYSTEM and entry.is_dir(follow_symlinks=False)
 
 
-def _programs(launch: Launch, home: Path) -> Iterator[Path]:
+def _programs(launch: SandboxedCommand, home: Path) -> Iterator[Path]:
     """The program with the tree that it is installed in, our own Python, and the runtimes of the user."""
     named = Path(launch.program)
     ours = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2]))
@@ -98,7 +98,7 @@ def _programs(launch: Launch, home: Path) -> Iterator[Path]:
             yield needed
 
 
-def _code(launch: Launch, home: Path) -> list[Path]:
+def _code(launch: SandboxedCommand, home: Path) -> list[Path]:
     script = script_of(launch)
     return [] if script is None else [script, tree_of(script, home)]
 
@@ -108,7 +108,7 @@ def _prefix(program: Path) -> Path:
     return program.parent.parent if program.parent.name in _PROGRAM_FOLDERS else program.parent
 
 
-def _grant(layout: Layout, launch: Launch) -> None:
+def _grant(layout: Layout, launch: SandboxedCommand) -> None:
     policy = launch.policy
     for path in (_at(text, launch.folder) for text in policy.readable):
         if path.exists() and not _is_own(path, launch):
@@ -121,7 +121,7 @@ def _grant(layout: Layout, launch: Launch) -> None:
             layout.allow(path)
 
 
-def _is_own(path: Path, launch: Launch) -> bool:
+def _is_own(path: Path, launch: SandboxedCommand) -> bool:
     """Whether it is one of Toolcrib's own files, which no setting shows, and not made for this server."""
     place = own_holding(path, Path("/"))
     if place is None or path.is_relative_to(launch.own.resolve()) or _is_installed(path, launch):
@@ -129,7 +129,7 @@ def _is_own(path: Path, launch: Launch) -> bool:
     return path == place or not is_home(place) or is_own_name(path.relative_to(place).parts[0])
 
 
-def named_in_arguments(launch: Launch) -> list[Path]:
+def named_in_arguments(launch: SandboxedCommand) -> list[Path]:
     """The files and folders that arguments and variables name, except for the server's own program."""
     code = script_of(launch)
     values = [text.partition("=")[2] if text.startswith("-") else text for text in launch.args]
@@ -141,11 +141,11 @@ def named_in_arguments(launch: Launch) -> list[Path]:
     return found
 
 
-def _is_installed(path: Path, launch: Launch) -> bool:
+def _is_installed(path: Path, launch: SandboxedCommand) -> bool:
     return launch.installed is not None and path.is_relative_to(launch.installed.resolve())
 
 
-def script_of(launch: Launch) -> Path | None:
+def script_of(launch: SandboxedCommand) -> Path | None:
     """The script that an interpreter runs, such as `index.js` in `node index.js`."""
     for text in launch.args:
         path = _at(text, launch.folder)
@@ -175,7 +175,7 @@ def _at(text: str, folder: Path) -> Path:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launch:
+class SandboxedCommand:
     """A command to run in a sandbox."""
 
     server: str
@@ -219,7 +219,7 @@ class Confined:
 
 
 @contextmanager
-def confine(launch: Launch, layout: Layout) -> Iterator[Confined]:
+def confine(launch: SandboxedCommand, layout: Layout) -> Iterator[Confined]:
     """The command and descriptors to start with; raises `SpawnFailed` if no sandbox is possible here."""
     _require()
     policy = launch.policy
@@ -259,7 +259,7 @@ def _require() -> None:
         )
 
 
-def _orders(launch: Launch, channel: socket.socket | None) -> str:
+def _orders(launch: SandboxedCommand, channel: socket.socket | None) -> str:
     policy = launch.policy
     return json.dumps(
         {
@@ -293,7 +293,7 @@ def _is_local(host: str) -> bool:
     return name in ("localhost", "::1") or name.startswith("127.")
 
 
-def _environment(launch: Launch) -> dict[str, str]:
+def _environment(launch: SandboxedCommand) -> dict[str, str]:
     """The server's own, with its private home; nothing leads to the user's session."""
     kept = {name: value for name, value in launch.environment.items() if not name.startswith("XDG_")}
     return {**kept, "HOME": str(launch.home), "TMPDIR": "/tmp"}  # noqa: S108 - private in the sandbox

@@ -23,7 +23,7 @@ from toolcrib.serverkit.sandbox.disk import DiskMeter
 from toolcrib.serverkit.sandbox.layout import Layout, State
 from toolcrib.servers.processes.child import StartCommand, environment_of, find_program, spawn
 from toolcrib.servers.processes.orphans import descendants, signal_group, stat_of
-from toolcrib.servers.sandbox.confine import MEGABYTE, Launch, confine, layout_of
+from toolcrib.servers.sandbox.confine import MEGABYTE, SandboxedCommand, confine, layout_of
 from toolcrib.servers.sandbox.proxy import HostList, serve
 from toolcrib.servers.transport import LinkContext
 
@@ -317,12 +317,12 @@ async def limited_on_disk(started: Started, report: Callable[[str], None]) -> As
         await asyncio.gather(task, return_exceptions=True)
 
 
-def _launch(spec: StartCommand, context: LinkContext) -> Launch:
+def _launch(spec: StartCommand, context: LinkContext) -> SandboxedCommand:
     if context.sandbox is None or context.installs is None:
         raise SpawnFailed(f"{context.server} has no folder for a sandbox.")
     environment = environment_of(spec, context)
     installed = server_folder(context.installs, context.server)
-    return Launch(
+    return SandboxedCommand(
         server=context.server,
         program=str(Path(find_program(spec.command, environment, spec.cwd)).absolute()),
         args=spec.args,

@@ -36,7 +36,7 @@ class _Memory(TokenStorage):
         self._client = client_info
 
 
-class Provider(OAuthClientProvider):
+class SignInProvider(OAuthClientProvider):
     """The SDK's provider, whose redirect address depends on the issuer that it finds."""
 
     def redirect_to(self, address: str) -> None:
@@ -51,7 +51,7 @@ def make_provider(
     earlier: Credentials | None,
     show: Callable[[str], Awaitable[None]],
     come_back: Callable[[], Awaitable[RedirectResult]],
-) -> Provider:
+) -> SignInProvider:
     known = _configured(client, redirect_uri, earlier) or _usable(earlier, redirect_uri)
 
     async def returned() -> AuthorizationCodeResult:
@@ -68,7 +68,7 @@ def make_provider(
             )
         return AuthorizationCodeResult(code=answer.code, state=answer.state, iss=answer.iss)
 
-    provider = Provider(
+    provider = SignInProvider(
         server_url=url,
         client_metadata=OAuthClientMetadata(
             client_name="Toolcrib",

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolcrib.config.secrets import SecretStore
     from toolcrib.servers.signin.credentials import Credentials
-
-
-class Secrets(Protocol):
-    """A secret store."""
-
-    def get(self, name: str) -> str | None: ...
-
-    def set(self, name: str, value: str) -> object: ...
-
-    def delete(self, name: str) -> None:
-        """Raises if missing."""
-
-    def names(self) -> tuple[str, ...]: ...
 
 
 class CredentialStore:
     """Credentials by server. Calls may wait for a keyring: use a thread in an event loop."""
 
     def __init__(
-        self, secrets: Secrets, learn: Callable[[frozenset[str]], None] = lambda values: None
+        self, secrets: SecretStore, learn: Callable[[frozenset[str]], None] = lambda values: None
     ) -> None:
         self._secrets = secrets
         self._learn = learn

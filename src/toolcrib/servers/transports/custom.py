@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import text
@@ -15,20 +14,25 @@ TRAITS = Traits(spawns=True, installable=True, exportable=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(InstalledSpec):
+class CustomSpec(InstalledSpec):
     """The keys of a `custom` entry."""
 
     source_path: str | None = text(None)
 
 
-def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
+Spec = CustomSpec
+
+
+def start(spec: CustomSpec, installed: stdio.StdioSpec | None) -> stdio.StdioSpec | None:
     """The start command: the installed copy, else the entry's command in its folder."""
     if installed is not None or not spec.command:
         return installed
-    return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.source_path)
+    return stdio.StdioSpec(
+        command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd or spec.source_path
+    )
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+def resolve(spec: CustomSpec, context: LinkContext) -> stdio.StdioSpec:
     """The start command; raises `ConfigError` if there is none."""
     launch = start(spec, find_launch(spec, context))
     if launch is None:
@@ -36,8 +40,6 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
     return launch
 
 
-@asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+def open(spec: CustomSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """Run the executable while the block runs."""
-    async with stdio.open(resolve(spec, context), inbox, context) as link:
-        yield link
+    return stdio.open(resolve(spec, context), inbox, context)

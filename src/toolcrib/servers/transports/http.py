@@ -13,14 +13,17 @@ TRAITS = Traits(title="streamable HTTP", remote=True, first_word="url", probe=1,
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(RemoteSpec):
+class HttpSpec(RemoteSpec):
     """The keys of an `http` entry."""
 
     sse_fallback: bool = flag(True)
     """Use the older SSE transport if the server refuses streamable HTTP."""
 
 
-def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
+Spec = HttpSpec
+
+
+def open(spec: HttpSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """A link to the server at `spec.url`."""
     from toolcrib.servers.remote.http_link import open_http  # loads an HTTP client
 

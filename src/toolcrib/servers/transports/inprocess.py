@@ -43,7 +43,7 @@ _INNER = ("_lowlevel_server", "_mcp_server")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(Section):
+class InprocessSpec(Section):
     """The keys of an `inprocess` entry."""
 
     module: str = full_text()
@@ -51,13 +51,16 @@ class Spec(Section):
     args: tuple[str, ...] = texts()
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+Spec = InprocessSpec
+
+
+def resolve(spec: InprocessSpec, context: LinkContext) -> stdio.StdioSpec:
     """The command that runs the module as its own process; raises `ConfigError` for `module:attribute`."""
     from toolcrib.servers.transports import stdio
 
     if ":" in spec.module:
         raise ConfigError(f"{spec.module!r} is an object in a module, which no command can start.")
-    return stdio.Spec(command=sys.executable, args=("-m", spec.module, *spec.args))
+    return stdio.StdioSpec(command=sys.executable, args=("-m", spec.module, *spec.args))
 
 
 class DirectLink:
@@ -81,7 +84,7 @@ class DirectLink:
 
 
 @asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+async def open(spec: InprocessSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Load the server; raises `ConfigError`."""
     server, made_here = await in_thread(_load, spec, context.home)
     if not isinstance(server, ToolServer):
@@ -97,7 +100,7 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
             server.close()
 
 
-def _load(spec: Spec, home: Path | None) -> tuple[Any, bool]:
+def _load(spec: InprocessSpec, home: Path | None) -> tuple[Any, bool]:
     """The server object, and whether it was created for this link."""
     name, _, attribute = spec.module.partition(":")
     module = _import(name)
@@ -141,7 +144,7 @@ def _attribute(module: ModuleType, name: str) -> Any:
     return found
 
 
-def _make(factory: Callable[..., Any], spec: Spec, home: Path | None) -> Any:
+def _make(factory: Callable[..., Any], spec: InprocessSpec, home: Path | None) -> Any:
     """A factory may take the arguments, and as `home` the folder that holds the user's accounts."""
     try:
         taken = inspect.signature(factory).parameters

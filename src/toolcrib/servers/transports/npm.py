@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import text
@@ -15,21 +14,24 @@ TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="pack
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(InstalledSpec):
+class NpmSpec(InstalledSpec):
     """The keys of an `npm` entry."""
 
     package: str = text("")
     tarball_path: str = text("")
 
 
-def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec | None:
+Spec = NpmSpec
+
+
+def start(spec: NpmSpec, installed: stdio.StdioSpec | None) -> stdio.StdioSpec | None:
     """The start command: the entry's own, else the installed one."""
     if spec.command:
-        return stdio.Spec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd)
+        return stdio.StdioSpec(command=spec.command, args=spec.args, env=spec.env, cwd=spec.cwd)
     return installed
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+def resolve(spec: NpmSpec, context: LinkContext) -> stdio.StdioSpec:
     """The start command; raises `ConfigError` if nothing is installed."""
     launch = start(spec, None if spec.command else find_launch(spec, context))
     if launch is None:
@@ -37,8 +39,6 @@ def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
     return launch
 
 
-@asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+def open(spec: NpmSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """Run the installed package while the block runs."""
-    async with stdio.open(resolve(spec, context), inbox, context) as link:
-        yield link
+    return stdio.open(resolve(spec, context), inbox, context)

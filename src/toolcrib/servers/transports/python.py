@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import full_text
@@ -16,26 +15,29 @@ TRAITS = Traits(spawns=True, installable=True, exportable=True, first_word="modu
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(InstalledSpec):
+class PythonSpec(InstalledSpec):
     """The keys of a `python` entry; `command` is another interpreter."""
 
     module: str = full_text()
 
 
-def resolve(spec: Spec, context: LinkContext) -> stdio.Spec:
+Spec = PythonSpec
+
+
+def resolve(spec: PythonSpec, context: LinkContext) -> stdio.StdioSpec:
     return start(spec, find_launch(spec, context))
 
 
-def start(spec: Spec, installed: stdio.Spec | None) -> stdio.Spec:
+def start(spec: PythonSpec, installed: stdio.StdioSpec | None) -> stdio.StdioSpec:
     """The start command: the installed module, else the one that the interpreter finds."""
     if installed is not None:
         return installed
     interpreter = spec.command or sys.executable
-    return stdio.Spec(command=interpreter, args=("-m", spec.module, *spec.args), env=spec.env, cwd=spec.cwd)
+    return stdio.StdioSpec(
+        command=interpreter, args=("-m", spec.module, *spec.args), env=spec.env, cwd=spec.cwd
+    )
 
 
-@asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+def open(spec: PythonSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """Run the module while the block runs."""
-    async with stdio.open(resolve(spec, context), inbox, context) as link:
-        yield link
+    return stdio.open(resolve(spec, context), inbox, context)

@@ -8,13 +8,10 @@ from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Traits
 
 TRAITS = Traits(title="the older SSE", remote=True, first_word="url", probe=2)
+Spec = RemoteSpec
 
 
-class Spec(RemoteSpec):
-    """The keys of an `sse` entry."""
-
-
-def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
+def open(spec: RemoteSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
     """A link to the server at `spec.url`."""
     from toolcrib.servers.remote.sse_link import open_sse  # loads an HTTP client
 

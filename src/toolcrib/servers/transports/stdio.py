@@ -59,10 +59,13 @@ class ProcessSpec(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(ProcessSpec):
+class StdioSpec(ProcessSpec):
     """The keys of a `stdio` entry."""
 
     command: str = full_text()
+
+
+Spec = StdioSpec
 
 
 class StdioLink:
@@ -388,7 +391,7 @@ class StdioLink:
 
 
 @asynccontextmanager
-async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
+async def open(spec: StdioSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the command while the block runs."""
     link = StdioLink(inbox, context)
     async with AsyncExitStack() as stack:
@@ -402,7 +405,7 @@ async def open(spec: Spec, inbox: Inbox, context: LinkContext) -> AsyncIterator[
 
 
 async def _adopt_sandboxed(
-    link: StdioLink, spec: Spec, context: LinkContext, stack: AsyncExitStack, cleaning: AsyncExitStack
+    link: StdioLink, spec: StdioSpec, context: LinkContext, stack: AsyncExitStack, cleaning: AsyncExitStack
 ) -> None:
     """`cleaning` is done after the process has ended."""
     from toolcrib.servers.sandbox.running import start_sandboxed, watch

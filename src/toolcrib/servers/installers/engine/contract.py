@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from toolcrib.config.paths import make_private
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Plan, Record
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
+from toolcrib.servers.installers.engine.runner import CommandRunner
 
 INSTALLERS = "toolcrib.servers.installers"
 
@@ -53,7 +53,7 @@ class InstallContext:
     cache: Path
     place: Path
     """The folder of the version being planned or installed."""
-    runner: Runner = field(default_factory=Runner)
+    runner: CommandRunner = field(default_factory=CommandRunner)
     progress: Progress = no_progress
     offline: bool = False
     fetch_runtimes: bool = True
@@ -93,7 +93,7 @@ class Installer(Protocol):
     async def plan(self, request: InstallRequest, context: InstallContext) -> Plan:
         """What would be installed. May query the package index; runs no code of the package."""
 
-    async def apply(self, plan: Plan, folder: Path, context: InstallContext) -> Launch:
+    async def apply(self, plan: Plan, folder: Path, context: InstallContext) -> LaunchCommand:
         """Install into `folder` and nowhere else; returns how to start the server."""
 
     async def newest(self, record: Record, context: InstallContext) -> str | None:

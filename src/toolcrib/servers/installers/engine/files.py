@@ -22,7 +22,7 @@ SKIPPED = frozenset(
 
 
 @dataclass(frozen=True)
-class Tree:
+class FolderDigest:
     """The size and hash of a folder's content."""
 
     files: int
@@ -40,7 +40,7 @@ def size_in_words(size: int) -> str:
     return f"{size / 1e3:.1f} KB" if size >= 10_000 else f"{size} bytes"
 
 
-def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> Tree:
+def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> FolderDigest:
     """Count and hash the files to copy; raises `UsageError` for unsafe ones."""
     total, count = 0, 0
     whole = hashlib.sha256()
@@ -57,7 +57,7 @@ def survey(folder: Path, *, only: Path | None = None, skip: frozenset[str] = fro
         executable = 0o111 if found.st_mode & 0o111 else 0
         whole.update(f"{path.relative_to(folder)}\0{executable:o}\0".encode())
         whole.update(os.fsencode(path.readlink()) if path.is_symlink() else file_digest(path).encode())
-    return Tree(count, total, whole.hexdigest())
+    return FolderDigest(count, total, whole.hexdigest())
 
 
 def copy(folder: Path, target: Path, *, only: Path | None = None, skip: frozenset[str] = frozenset()) -> None:

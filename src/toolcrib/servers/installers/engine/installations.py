@@ -33,8 +33,8 @@ from toolcrib.servers.installers.engine.contract import (
     no_progress,
 )
 from toolcrib.servers.installers.engine.node import NodeMissing
-from toolcrib.servers.installers.engine.plan import InstallRequest, Launch, Options, Plan, Record
-from toolcrib.servers.installers.engine.runner import Runner
+from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Options, Plan, Record
+from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.installers.engine.versions import InstalledVersions, discard, new_identity, read_current
 
 PLAN_DEADLINE = 300.0
@@ -74,7 +74,7 @@ class Installations:
 
     installs: Path
     cache: Path
-    runner: Runner = field(default_factory=Runner)
+    runner: CommandRunner = field(default_factory=CommandRunner)
 
     async def plan(
         self,
@@ -264,7 +264,7 @@ async def _deadline(seconds: float, what: str) -> AsyncIterator[None]:
         ) from None
 
 
-def _check_launch(launch: Launch) -> None:
+def _check_launch(launch: LaunchCommand) -> None:
     program = Path(launch.command)
     if program.is_absolute() and not os.access(program, os.X_OK):
         raise InstallFailed(f"{program} is not executable, so the server cannot start.")
@@ -281,12 +281,12 @@ def _incomplete(request: InstallRequest, installer: str, context: InstallContext
         version="",
         runtimes=(runtime,),
         incomplete=True,
-        launch=Launch(command="node"),
+        launch=LaunchCommand(command="node"),
         entry={},
     )
 
 
-def _record(plan: Plan, identity: str, launch: Launch, remarks: Sequence[str]) -> Record:
+def _record(plan: Plan, identity: str, launch: LaunchCommand, remarks: Sequence[str]) -> Record:
     return Record(
         id=identity,
         installer=plan.installer,

@@ -60,7 +60,7 @@ class InstallRequest(_Data):
     options: Options = Options()
 
 
-class Launch(_Data):
+class LaunchCommand(_Data):
     """The start command; written as `launch.json`, which `servers/installed.py` reads."""
 
     command: str
@@ -107,7 +107,7 @@ class Plan(_Data):
     """Only `runtimes` is known, which are needed to resolve packages. Cannot be applied."""
     copies: str = ""
     """A description of the local files to copy."""
-    launch: Launch
+    launch: LaunchCommand
     scripts_refused: tuple[str, ...] = ()
     """Packages whose install scripts will not run."""
     scripts_allowed: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class Record(_Data):
     packages: int = 0
     options: Options = Options()
     entry: dict[str, Any] = {}
-    launch: Launch
+    launch: LaunchCommand
     remarks: tuple[str, ...] = ()
     """Warnings about the installed files."""
 

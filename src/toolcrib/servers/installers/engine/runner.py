@@ -43,7 +43,7 @@ class ProgramResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runner:
+class CommandRunner:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     marker: Callable[[], str] = lambda: ""
     spawned: Callable[[int], None] = lambda group: None

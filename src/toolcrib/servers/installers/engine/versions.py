@@ -22,7 +22,7 @@ from toolcrib.config.paths import make_private, server_folder
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import InstallFailed, NotFound
 from toolcrib.servers.installed import CURRENT, LAUNCH_FILE
-from toolcrib.servers.installers.engine.plan import Launch, Record
+from toolcrib.servers.installers.engine.plan import LaunchCommand, Record
 
 RECORD_FILE = "install.json"
 VERSIONS = "versions"
@@ -101,7 +101,7 @@ class InstalledVersions:
             discard(folder)
         return len(broken)
 
-    def finish(self, folder: Path, launch: Launch, record: Record) -> None:
+    def finish(self, folder: Path, launch: LaunchCommand, record: Record) -> None:
         """Mark the version as complete, then activate it."""
         write_atomic(folder / LAUNCH_FILE, launch.model_dump_json(indent=2).encode())
         write_atomic(folder / RECORD_FILE, record.model_dump_json(indent=2).encode())
