@@ -20,11 +20,10 @@ import uvloop
 
 from toolcrib.gateway.bridge import bridge_handlers
 from toolcrib.gateway.http.address import HeaderCheck
-from toolcrib.gateway.http.application import HttpApplication
 from toolcrib.gateway.http.endpoints import ProfileEndpoints
 from toolcrib.gateway.http.parser import Head
 from toolcrib.gateway.http.request import JSON, Header, HttpRequest
-from toolcrib.gateway.http.server import serve_http
+from toolcrib.gateway.http.server import HttpApplication, serve_http
 from toolcrib.gateway.profile import offer_all
 from toolcrib.host import Host, open_host
 

@@ -133,7 +133,7 @@ def test_what_starts_the_servers_is_loaded_before_the_rest() -> None:
 
 def test_a_gateway_that_only_lends_tools_needs_neither_models_nor_chats() -> None:
     loaded = modules_after(
-        "import toolcrib.cli.gateway_process, toolcrib.host.assembly, toolcrib.ipc.server\n"
+        "import toolcrib.cli.gateway_process, toolcrib.host.host, toolcrib.ipc.server\n"
         "import toolcrib.gateway.http.server, toolcrib.servers.transports.stdio"
     )
 

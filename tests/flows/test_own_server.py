@@ -60,7 +60,7 @@ async def test_an_edit_is_picked_up_by_itself(crib: Any, notes: Path, until: Any
 
 
 async def test_a_server_that_is_off_stays_off_whatever_is_edited(crib: Any, notes: Path) -> None:
-    from toolcrib.host.folder_watch import file_states
+    from toolcrib.host.lifecycle import file_states
 
     crib.entry("notes", {**entry_of(notes), "enabled": False})
     async with crib.open() as host:

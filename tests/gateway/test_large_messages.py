@@ -27,8 +27,8 @@ from toolcrib.gateway.stdio import serve_stdio
 from toolcrib.serverkit.encoding import STRING_STEP, _safe_cut, read_large
 from toolcrib.servers.remote.event_stream import EventStreamReader
 from toolcrib.servers.sessions.codec import Measured
-from toolcrib.tools.limits import cap
 from toolcrib.tools.masker import MAX_TEXT, Masker
+from toolcrib.tools.results import cap
 
 SERVER = r"""
 import json, sys

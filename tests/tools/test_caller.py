@@ -24,9 +24,8 @@ from toolcrib.schema.events import CallFinished
 from toolcrib.schema.tools import Origin, Principal, Tool, ToolCall, ToolResult
 from toolcrib.serverkit.context import ToolContext
 from toolcrib.tools.caller import Caller
-from toolcrib.tools.limits import CUT_NOTE
-from toolcrib.tools.outcomes import ERROR_NOTE, as_result
 from toolcrib.tools.ports import Decision, OnProgress
+from toolcrib.tools.results import CUT_NOTE, ERROR_NOTE, as_result
 from toolcrib.tools.sources.inline import InlineTools
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.tools.limits import result_size, value_size
+from toolcrib.tools.results import result_size, value_size
 
 
 class Received(dict[str, Any]):

@@ -32,8 +32,8 @@ from toolcrib.errors import Denied, InvalidArguments, ToolcribError
 from toolcrib.schema.messages import Text, ToolAnswer, ToolUse
 from toolcrib.schema.tools import Principal, ToolResult
 from toolcrib.serverkit import caller_context
-from toolcrib.tools.outcomes import outcome_of
 from toolcrib.tools.ports import Decision
+from toolcrib.tools.results import outcome_of
 
 
 class Slots:

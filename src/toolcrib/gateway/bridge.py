@@ -38,8 +38,7 @@ from toolcrib.serverkit.protocol import (
     is_request_id,
     notification,
 )
-from toolcrib.servers.sessions.caller_context import relayed_client
-from toolcrib.servers.sessions.handlers import Handlers, Hook
+from toolcrib.servers.sessions.handlers import Handlers, Hook, relayed_client
 
 _PREFIX = "toolcrib."
 

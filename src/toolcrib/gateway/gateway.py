@@ -34,7 +34,7 @@ from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.tools import Principal, Tool
 from toolcrib.serverkit.context import LOG_LEVELS
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notification
-from toolcrib.servers.sessions.caller_context import relayed_client
+from toolcrib.servers.sessions.handlers import relayed_client
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS
 from toolcrib.tools.names import BORDER, PREFIX

@@ -12,8 +12,8 @@ from toolcrib.gateway.bridge import RelayedCall, is_signed
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, INVALID_PARAMS, SERVER_INFO, Refusal, Request
-from toolcrib.servers.sessions.caller_context import relayed_client
-from toolcrib.tools.outcomes import ERROR_NOTE
+from toolcrib.servers.sessions.handlers import relayed_client
+from toolcrib.tools.results import ERROR_NOTE
 
 Result = dict[str, Any]
 OURS = frozenset({"_meta", "inputResponses", "requestState"})

@@ -25,7 +25,7 @@ from toolcrib.retrieval import EmbeddingService, Finder, Pick
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.suggestions import did_you_mean
 from toolcrib.tools.names import other_spelling
-from toolcrib.tools.outcomes import as_result
+from toolcrib.tools.results import as_result
 
 CallTool = Callable[[str, Mapping[str, Any]], Awaitable[ToolResult]]
 """Calls a tool by its public name."""

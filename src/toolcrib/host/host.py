@@ -1,11 +1,11 @@
-"""The public interface of a host: servers, tools, calls, agents, events."""
+"""The public interface of a host (servers, tools, calls, agents, events), and how it is built on its core."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -16,24 +16,28 @@ from toolcrib.config.paths import Paths
 from toolcrib.config.settings import Effort, Settings
 from toolcrib.errors import ConfigError, UnknownServer
 from toolcrib.events import Bus
-from toolcrib.host.approvals import Approvals, adopt_settings
+from toolcrib.host.approvals import Approvals, adopt_settings, open_approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.features import Features
-from toolcrib.host.installs import Installs
+from toolcrib.host.installs import Installs, Removals, Setups
 from toolcrib.host.screening import other_names, own_names
-from toolcrib.host.toolset import Toolset
+from toolcrib.host.service_preview import ServicePreviews
+from toolcrib.host.toolset import Toolset, open_meaning
 from toolcrib.lazy import Lazy
 from toolcrib.schema.approvals import Mode
-from toolcrib.schema.events import ConfigChanged, Event
+from toolcrib.schema.events import ConfigChanged, Event, WaitingChanged
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.store.audit import AuditLog
 from toolcrib.store.page_keys import PageKeys
 from toolcrib.suggestions import did_you_mean
+from toolcrib.tools.caller import Caller
 from toolcrib.tools.functions import FunctionOptions
-from toolcrib.tools.ports import OnDecided
-from toolcrib.tools.sources.inline import InlineServer
+from toolcrib.tools.ports import CallGate, OnDecided
+from toolcrib.tools.sources.inline import InlineServer, InlineTools
+from toolcrib.tools.sources.mcp import McpTools
+from toolcrib.tools.sources.native import NativeTools
 
 if TYPE_CHECKING:
     from toolcrib.agent import Agent
@@ -343,3 +347,82 @@ class Host:
         except FileNotFoundError:
             return []
         return lines[-count:]
+
+
+async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None) -> Host:
+    """Build the host; `gate` replaces its own approval gate. Leaving the stack closes it."""
+    paths, clock, database = core.paths, core.clock, core.database
+    settings, bus, registry = core.config.settings, core.events, core.registry
+    audit = await stack.enter_async_context(AuditLog(database, days=settings.audit_days))
+    native, inline = NativeTools(), InlineTools()
+
+    def patience(tool: Tool) -> float | None:
+        entry = core.config.servers.get(tool.server or "")
+        return None if entry is None else entry.tool_timeouts.get(tool.definition.name)
+
+    mcp = McpTools(core.servers, patience, registry.check_listed)
+    sources = (native, inline, mcp)
+    approvals, workspace = await open_approvals(core, gate, ServicePreviews(lambda: core.servers))
+    stack.push_async_callback(workspace.close)
+    masker, telemetry, gate = core.masker, core.telemetry, approvals.gate
+
+    async def arrive(name: str) -> bool:
+        started = await mcp.arrive(name)
+        return await core.screening.settle() or started
+
+    caller = Caller(
+        registry,
+        sources,
+        gate,
+        audit,
+        bus,
+        settings,
+        masker=masker,
+        telemetry=telemetry,
+        arrive=arrive,
+        settle=audit.settle if database.shared else None,
+    )
+    host = Host(
+        core=core,
+        toolset=Toolset(
+            registry=registry,
+            caller=caller,
+            native=native,
+            inline=inline,
+            workspace=workspace,
+            lazy_meaning=Lazy(
+                lambda: open_meaning(settings.retrieval.embedder, paths.cache / "vectors", core.secrets.get)
+            ),
+            server_events=core.server_events,
+        ),
+        approvals=approvals,
+        installs=Installs(setups=Setups(bus, clock), removals=Removals(clock)),
+        audit=audit,
+        pages=await PageKeys.open(database, clock=clock),
+        lazy_chats=Lazy(lambda: _open_chats(host)),
+    )
+    stack.push_async_callback(host.toolset.close)
+    # Before the database closes, so that calls under way can still be recorded.
+    stack.push_async_callback(host.servers.close)
+    stack.push_async_callback(_close_chats, host)
+    stack.push_async_callback(host.features.close)
+    stack.push_async_callback(host.installs.removals.close)
+    stack.push_async_callback(host.installs.setups.close)
+    approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
+        WaitingChanged()
+    )
+    if settings.terminal.enabled:
+        host.open_workspace_tools()
+    return host
+
+
+def _open_chats(host: Host) -> ChatServices:
+    from toolcrib.host.chat_services import open_chat_services
+
+    is_ours = host.approvals.policy.is_ours
+    return open_chat_services(host.core, host.toolset.workspace, is_ours, lambda: len(host.tools()))
+
+
+async def _close_chats(host: Host) -> None:
+    if host.lazy_chats.opened is not None:
+        await host.lazy_chats.opened.close()

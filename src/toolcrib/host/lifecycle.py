@@ -1,11 +1,18 @@
-"""Opens and closes a host: first the core, so that servers start early, then the rest."""
+"""Opens and closes a host: first the core, so that servers start early, then the rest.
+
+A server restarts when one of its files changes, for developers of servers. Only servers with `watch` in their
+entry are watched, and only while they are meant to run. Watching lists the folder once a second; a server
+restarts once its files have stopped changing.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
+import os
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +22,9 @@ from toolcrib.config.watch import changes
 from toolcrib.errors import ConfigError, HostRunning
 from toolcrib.host.core import build_core
 from toolcrib.host.features import opened_with
-from toolcrib.host.folder_watch import keep_fresh
 from toolcrib.host.lock import clear_disk_errors, sole_host
 from toolcrib.loading import preload
+from toolcrib.schema.servers import ServerEntry, ServerState
 from toolcrib.serverkit.own_places import claimed
 from toolcrib.servers.processes.child import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
@@ -27,7 +34,71 @@ if TYPE_CHECKING:
     from toolcrib.host.host import Host
     from toolcrib.tools.ports import CallGate
 
+INTERVAL = 1.0
+MOST_FILES = 5000
+"""Further files are ignored: such a folder is not the source of a server."""
+_SKIPPED = frozenset({"__pycache__", "node_modules", "venv", "dist", "build"})
+_NOT_RESTARTED = frozenset({ServerState.DISABLED, ServerState.NEEDS_TRUST})
+
+FileStates = dict[str, tuple[int, int]]
+"""Modification time and size of each file."""
+
 logger = logging.getLogger(__name__)
+
+
+async def keep_fresh(host: Host) -> None:
+    """Watch the servers of a host until cancelled."""
+    seen: dict[str, FileStates] = {}
+    moving: dict[str, FileStates] = {}
+    while True:
+        watched = {entry.name: entry for entry in host.config.servers.values() if entry.watch}
+        for gone in seen.keys() - watched.keys():
+            del seen[gone]
+        for name, entry in watched.items():
+            now = await asyncio.to_thread(file_states, entry)
+            before = seen.setdefault(name, now)
+            if now == before:
+                continue
+            if moving.get(name) != now:
+                moving[name] = now  # It may still be being written: check once more.
+                continue
+            seen[name] = now
+            if name in host.servers and host.servers.status(name).state not in _NOT_RESTARTED:
+                await host.servers[name].restart()
+        await asyncio.sleep(INTERVAL)
+
+
+def file_states(entry: ServerEntry) -> FileStates:
+    """The watched files of a server; empty if the folder is missing."""
+    folder = entry.raw.get("cwd") or entry.raw.get("sourcePath")
+    if not isinstance(folder, str) or "${" in folder or not Path(folder).is_absolute():
+        return {}
+    found: FileStates = {}
+    for path, status in _files(Path(folder)):
+        relative = os.path.relpath(path, folder)
+        if any(fnmatch(relative, pattern) or fnmatch(path.name, pattern) for pattern in entry.watch):
+            found[relative] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    left, count = [folder], 0
+    while left:
+        try:
+            inside = list(os.scandir(left.pop()))
+        except OSError:
+            continue
+        for item in inside:
+            count += 1
+            if item.name.startswith(".") or item.name in _SKIPPED or count > MOST_FILES:
+                continue
+            try:
+                if item.is_dir(follow_symlinks=False):
+                    left.append(Path(item.path))
+                else:
+                    yield Path(item.path), item.stat()
+            except OSError:
+                continue
 
 
 @asynccontextmanager
@@ -73,8 +144,8 @@ async def open_host(
         core.holds_home = sole
         await core.start_first()
         # The rest of the host is imported while the first server starts.
-        await preload("toolcrib.host.assembly")
-        from toolcrib.host.assembly import assemble
+        await preload("toolcrib.host.host")
+        from toolcrib.host.host import assemble
 
         host = await assemble(stack, core, gate)
         await host.apply(host.config)

@@ -35,11 +35,10 @@ from toolcrib.operations.results.installs import (
 from toolcrib.operations.servers import status_within
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.tools import Tool
-from toolcrib.servers.installers.engine.contract import InstallProgress
+from toolcrib.servers.installers.engine.contract import CommandRunner, InstallProgress
 from toolcrib.servers.installers.engine.installations import Installations, Installed
 from toolcrib.servers.installers.engine.package_names import propose_name
 from toolcrib.servers.installers.engine.plan import FilledEntry, Options, Plan, Record, fill, merged
-from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.transport import traits_of
 
 

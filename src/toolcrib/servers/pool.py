@@ -11,7 +11,7 @@ from typing import Any
 from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
 from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.ports import OpenSession, SupervisorContext, ToolCache, notices_only, without_listener
-from toolcrib.servers.sessions.caller_context import RelayedClient, relayed_client
+from toolcrib.servers.sessions.handlers import RelayedClient, relayed_client
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor

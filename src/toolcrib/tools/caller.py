@@ -44,9 +44,7 @@ from toolcrib.schema.tools import (
     ToolCall,
     ToolResult,
 )
-from toolcrib.tools.limits import cap, result_size
 from toolcrib.tools.masker import Masker
-from toolcrib.tools.outcomes import outcome_of, refusal
 from toolcrib.tools.ports import (
     CallGate,
     CallSettings,
@@ -58,6 +56,7 @@ from toolcrib.tools.ports import (
     ToolSource,
 )
 from toolcrib.tools.registry import Registry
+from toolcrib.tools.results import cap, outcome_of, refusal, result_size
 from toolcrib.tools.validation import ArgumentChecker
 
 logger = logging.getLogger(__name__)

@@ -22,13 +22,13 @@ from toolcrib.errors import InvalidArguments
 from toolcrib.schema.json_schema import follow
 from toolcrib.schema.tools import Tool
 from toolcrib.serverkit.encoding import weight
-from toolcrib.tools.complexity import (
+from toolcrib.tools.plain_schema import (
     backtracking_patterns,
     has_longer_text,
+    in_newest_draft,
     is_reasonable,
     is_recursive,
 )
-from toolcrib.tools.plain_schema import in_newest_draft
 
 _ARTICLES = {"object": "an object", "array": "a list", "integer": "a whole number", "null": "null"}
 _MAX_LISTED = 12

@@ -12,8 +12,8 @@ import pytest
 from tests.servers.installers.packages import environment
 from toolcrib.config.entries import parse_entry
 from toolcrib.servers.connector import Connector
+from toolcrib.servers.installers.engine.contract import CommandRunner
 from toolcrib.servers.installers.engine.installations import Installations
-from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.processes.guard import guard_processes
 
 Tell = Callable[..., Awaitable[dict[str, Any]]]

@@ -10,10 +10,9 @@ import pytest
 from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import wheel
 from toolcrib.errors import InstallFailed, NotFound
-from toolcrib.servers.installers.engine.contract import InstallContext
+from toolcrib.servers.installers.engine.contract import CommandRunner, InstallContext
 from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import Options
-from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.installers.engine.uv import PythonRange, find_python, ranges_in
 
 pytestmark = pytest.mark.acceptance

@@ -17,10 +17,9 @@ from tests.servers.installers.conftest import Tell
 from tests.servers.installers.packages import npm_package, npm_tarball
 from toolcrib.errors import InstallFailed, NotFound, UsageError
 from toolcrib.servers.installers.engine import node
-from toolcrib.servers.installers.engine.contract import InstallContext
+from toolcrib.servers.installers.engine.contract import CommandRunner, InstallContext
 from toolcrib.servers.installers.engine.installations import Installations
 from toolcrib.servers.installers.engine.plan import Options
-from toolcrib.servers.installers.engine.runner import CommandRunner
 
 pytestmark = pytest.mark.acceptance
 

@@ -19,8 +19,7 @@ from toolcrib.gateway.http.server import serve_http
 from toolcrib.operations.trust import sandbox_text
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
 from toolcrib.servers.sandbox import confine
-from toolcrib.servers.sandbox.proxy import HostList
-from toolcrib.servers.sandbox.relay import NameRelay
+from toolcrib.servers.sandbox.proxy import HostList, NameRelay
 
 MANY = """
 import asyncio

@@ -16,8 +16,7 @@ from toolcrib.errors import AuthRequired, HostsNotConfirmed
 from toolcrib.serverkit.redirect_listener import listen
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.signin.credentials import Credentials
-from toolcrib.servers.signin.discovery import belongs
-from toolcrib.servers.signin.login import OAuthClient, sign_in
+from toolcrib.servers.signin.login import OAuthClient, belongs, sign_in
 
 DISCOVERY = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"

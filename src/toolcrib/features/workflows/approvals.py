@@ -16,7 +16,7 @@ from toolcrib.features.workflows.secret_inputs import SecretInputs
 from toolcrib.host import Host
 from toolcrib.schema.tools import Principal, ToolCall
 from toolcrib.tools.definitions import digest
-from toolcrib.tools.outcomes import refusal
+from toolcrib.tools.results import refusal
 
 if TYPE_CHECKING:
     from toolcrib.features.workflows.ports import VisitScope

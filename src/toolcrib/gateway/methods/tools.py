@@ -13,8 +13,8 @@ from toolcrib.gateway.relay import adapted, relay
 from toolcrib.gateway.wire import Wire, completed
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
-from toolcrib.tools.outcomes import as_result
 from toolcrib.tools.ports import OnProgress
+from toolcrib.tools.results import as_result
 
 
 async def list_tools(client: GatewayClient, request: Request, wire: Wire) -> dict[str, Any]:

@@ -39,8 +39,8 @@ from toolcrib.servers.remote.conversation import (
 from toolcrib.servers.remote.endpoint import INVALID_REQUEST, RemoteEndpoint, content_type, open_endpoint
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
-from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode_any
+from toolcrib.servers.sessions.handlers import relayed_client
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 from toolcrib.tasks import cancel_and_wait
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND
@@ -18,6 +19,26 @@ logger = logging.getLogger(__name__)
 Payload = dict[str, Any]
 Hook = Callable[[str, Payload], Awaitable[Payload]]
 """Called with the server's name and the request's parameters."""
+
+
+class RelayedClient(Protocol):
+    """A client behind the gateway, which sets `relayed_client` during the request."""
+
+    @property
+    def wants_legacy(self) -> bool:
+        """It speaks the older era and can answer questions; servers ask these only in that era."""
+
+    def stamp(self, server: str, params: Payload, *, modern: bool) -> Payload:
+        """The parameters with additions from the client's request; raises `ToolcribError`."""
+
+    def break_off(self) -> None:
+        """The server closed its stream and continues to work; the rest is fetched later."""
+
+    def hand_back(self, server: str, result: Payload) -> Payload | None:
+        """The result to return if the client answers the server's questions itself; None if we do."""
+
+
+relayed_client: ContextVar[RelayedClient | None] = ContextVar("relayed_client", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

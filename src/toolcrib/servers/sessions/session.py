@@ -23,9 +23,8 @@ from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.serverkit.encoding import MAX_HANDED_ON
 from toolcrib.serverkit.readiness import READY, Lack, read_lack
 from toolcrib.servers.processes.exit_errors import slow_start_hint
-from toolcrib.servers.sessions.caller_context import relayed_client
 from toolcrib.servers.sessions.codec import Measured
-from toolcrib.servers.sessions.handlers import Handlers
+from toolcrib.servers.sessions.handlers import Handlers, relayed_client
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
 from toolcrib.servers.transport import Inbox, Link

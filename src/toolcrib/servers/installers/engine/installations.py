@@ -26,6 +26,7 @@ from toolcrib.errors import InstallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.servers.installers.engine.contract import (
     BROKEN,
     INSTALLERS,
+    CommandRunner,
     InstallContext,
     Installer,
     InstallProgress,
@@ -34,7 +35,6 @@ from toolcrib.servers.installers.engine.contract import (
 )
 from toolcrib.servers.installers.engine.node import NodeMissing
 from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Options, Plan, Record
-from toolcrib.servers.installers.engine.runner import CommandRunner
 from toolcrib.servers.installers.engine.versions import InstalledVersions, discard, new_identity, read_current
 
 PLAN_DEADLINE = 300.0

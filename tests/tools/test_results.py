@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.tools.limits import CUT_NOTE, cap, value_size
+from toolcrib.tools.results import CUT_NOTE, cap, value_size
 
 LIMIT = 10_000
 
