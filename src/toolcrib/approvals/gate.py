@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolcrib import plugins
 from toolcrib.approvals import sessions
-from toolcrib.approvals.facts import Facts, PastCall
-from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
-from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, Asker
-from toolcrib.approvals.reach import (
+from toolcrib.approvals.facts import (
+    Facts,
+    PastCall,
     brings_outside,
     brings_private,
     found_texts,
@@ -31,6 +30,8 @@ from toolcrib.approvals.reach import (
     source_of,
     what_is_read,
 )
+from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
+from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, Asker
 from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import SessionState, SessionStates

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
-from toolcrib.approvals.facts import Facts, shell_argument, shell_argument_named
+from toolcrib.approvals.facts import Facts, brings_outside, shell_argument, shell_argument_named
 from toolcrib.approvals.paths import PathContext
-from toolcrib.approvals.reach import brings_outside
 from toolcrib.approvals.rule_match import speaks_of
 from toolcrib.schema.approvals import Effect, Judgement, Mode, RuleResult
 from toolcrib.schema.tools import ToolCall

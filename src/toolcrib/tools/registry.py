@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from toolcrib.errors import ConfigError, ServerNotReady, ToolChanged, ToolcribError, UnknownTool, UsageError
 from toolcrib.events import Bus
@@ -141,6 +141,20 @@ def _nearest(name: str, snapshot: Snapshot) -> str:
     return did_you_mean(name.removeprefix(PREFIX)[:100], names, otherwise="See all with: toolcrib tools")
 
 
+class ListOptions(TypedDict, total=False):
+    """How a server's tools are registered."""
+
+    stale: bool
+    include: Sequence[str]
+    """Globs over original names."""
+    exclude: Sequence[str]
+    """Globs too; excluded tools are known but disabled."""
+    pinned: bool
+    """Hold tools that are not as approved."""
+    launch: str
+    """Identifies what the server runs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Group:
     """The tools of one server."""
@@ -208,30 +222,10 @@ class Registry:
         server: str | None,
         origin: Origin,
         definitions: Iterable[Any],
-        *,
-        stale: bool = False,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        pinned: bool = False,
-        launch: str = "",
+        **options: Unpack[ListOptions],
     ) -> list[Problem]:
-        """Replace a server's tools; returns the problems of unusable ones.
-
-        `include` and `exclude` are globs over original names; excluded tools are known but disabled. `pinned`
-        holds tools that are not as approved. `launch` identifies what the server runs.
-        """
-        return finish(
-            self.put_in_steps(
-                server,
-                origin,
-                definitions,
-                stale=stale,
-                include=include,
-                exclude=exclude,
-                pinned=pinned,
-                launch=launch,
-            )
-        )
+        """Replace a server's tools; returns the problems of unusable ones."""
+        return finish(self.put_in_steps(server, origin, definitions, **options))
 
     def put_in_steps(
         self,

@@ -12,8 +12,8 @@ import httptools
 from toolcrib.config.settings import GatewaySettings
 from toolcrib.gateway.http.address import HeaderCheck
 from toolcrib.gateway.http.connection import HttpConnection
-from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import HttpRequest
+from toolcrib.gateway.http.sessions import Load
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ call; a rule for the whole tool does not.
 
 from __future__ import annotations
 
-from toolcrib.approvals.facts import Facts, code_argument, shell_argument
-from toolcrib.approvals.reach import reach_of, receiver, source_of
+from toolcrib.approvals.facts import Facts, code_argument, reach_of, receiver, shell_argument, source_of
 from toolcrib.approvals.rules.untrusted_flow import carries_away
 from toolcrib.approvals.verdict import PRIVATE
 from toolcrib.schema.approvals import RuleResult

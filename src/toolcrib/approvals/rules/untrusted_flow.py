@@ -8,8 +8,15 @@ private was read. Other servers' read-only annotations count only with a user's 
 
 from __future__ import annotations
 
-from toolcrib.approvals.facts import Facts, shell_argument
-from toolcrib.approvals.reach import names_address, reach_of, receiver, sent_addresses, source_of
+from toolcrib.approvals.facts import (
+    Facts,
+    names_address,
+    reach_of,
+    receiver,
+    sent_addresses,
+    shell_argument,
+    source_of,
+)
 from toolcrib.approvals.verdict import FLOW
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall

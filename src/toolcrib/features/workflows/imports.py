@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from toolcrib.approvals.facts import reach_of
 from toolcrib.approvals.known_addresses import is_web_address, values_in, web_addresses
-from toolcrib.approvals.reach import reach_of
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import exclusive, write_atomic
 from toolcrib.errors import Denied, ToolcribError

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.parser import (
     EMPTY,
     END_OF_HEAD,
@@ -26,6 +25,7 @@ from toolcrib.gateway.http.parser import (
     may_begin_request,
 )
 from toolcrib.gateway.http.request import HttpRequest
+from toolcrib.gateway.http.sessions import Load
 
 _TOLERANCE = 0.002
 """Seconds by which a timer may fire early: event loops count in milliseconds."""

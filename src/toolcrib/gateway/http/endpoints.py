@@ -19,9 +19,8 @@ from toolcrib.config.tokens import fits
 from toolcrib.errors import UsageError
 from toolcrib.gateway.client import GatewayClient
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.http.limits import Load
 from toolcrib.gateway.http.request import BUSY
-from toolcrib.gateway.http.sessions import HttpSession, Outbox, Sessions
+from toolcrib.gateway.http.sessions import HttpSession, Load, Outbox, Sessions
 from toolcrib.gateway.identity import SessionlessClients
 from toolcrib.gateway.profile import Offer, OfferedProfile, Profile
 from toolcrib.gateway.wire import Wire

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.errors import ToolcribError
-from toolcrib.gateway.client import GatewayClient
+from toolcrib.gateway.client import GatewayClient, as_refusal, forward
 from toolcrib.gateway.definitions import PROMPTS, TEMPLATES
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.relay import as_refusal, forward
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request
 

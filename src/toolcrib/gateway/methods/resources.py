@@ -6,10 +6,9 @@ import asyncio
 from typing import Any
 
 from toolcrib.errors import PeerError, ToolcribError
-from toolcrib.gateway.client import GatewayClient
+from toolcrib.gateway.client import GatewayClient, adapted, as_refusal, forward
 from toolcrib.gateway.definitions import RESOURCES, TEMPLATES
 from toolcrib.gateway.gateway import Gateway
-from toolcrib.gateway.relay import adapted, as_refusal, forward
 from toolcrib.gateway.wire import Wire
 from toolcrib.serverkit.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, Refusal, Request
 from toolcrib.servers.sessions.session import Session

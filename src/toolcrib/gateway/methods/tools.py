@@ -8,8 +8,7 @@ from typing import Any
 
 from toolcrib.errors import PeerError, ToolcribError
 from toolcrib.gateway.bridge import RelayedCall
-from toolcrib.gateway.client import GatewayClient
-from toolcrib.gateway.relay import adapted, relay
+from toolcrib.gateway.client import GatewayClient, adapted, relay
 from toolcrib.gateway.wire import Wire, completed
 from toolcrib.schema.tools import Tool, ToolResult
 from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, is_request_id, notification
