@@ -100,7 +100,7 @@ class Stage:
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
         self.answers = Answers()
-        self.peer = Peer(self.answers, server="srv")
+        self.peer = Peer(self.answers.answer, self.answers.noticed, server="srv")
         self.peer.attach(self.wire)
 
     def call(self, **options: Any) -> asyncio.Task[dict[str, Any]]:

@@ -16,7 +16,6 @@ from toolcrib.servers.metered import (
     running,
     take_turns,
 )
-from toolcrib.servers.transport import LinkContext
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def reports() -> list[bool]:
 
 @pytest.fixture
 def share(reports: list[bool]) -> ServerShare:
-    return ServerShare(LinkContext(server="one", on_flood=reports.append))
+    return ServerShare(reports.append)
 
 
 def compute(seconds: float) -> None:
@@ -95,7 +94,7 @@ async def test_a_long_step_lets_others_run(share: ServerShare):
 
 async def test_cancellation_and_errors_reach_the_coroutine_even_in_a_pause():
     flooding = asyncio.Event()
-    share = ServerShare(LinkContext(server="one", on_flood=lambda _: flooding.set()))
+    share = ServerShare(lambda _: flooding.set())
     seen: list[type[BaseException]] = []
 
     async def stubborn() -> None:

@@ -20,7 +20,6 @@ from toolcrib.host.approvals import Approvals, adopt_settings, open_approvals
 from toolcrib.host.core import HostCore
 from toolcrib.host.features import Features
 from toolcrib.host.installs import Installs, Removals, Setups
-from toolcrib.host.screening import other_names, own_names
 from toolcrib.host.service_preview import ServicePreviews
 from toolcrib.host.toolset import Toolset, open_meaning
 from toolcrib.lazy import Lazy
@@ -272,16 +271,8 @@ class Host:
         if distrust is not None:
             raise distrust
         trial = await try_server(self.core.connector, entry, on_step)
-        others = self.other_tool_names(name)
+        others = self.toolset.registry.snapshot.names_beside(name)
         return trial, await asyncio.to_thread(review, name, trial.definitions, others=others)
-
-    def own_tool_names(self, server: str) -> frozenset[str]:
-        """The names of a server's tools, both original and public."""
-        return own_names(self.toolset.registry, server)
-
-    def other_tool_names(self, server: str) -> frozenset[str]:
-        """The names of all other servers and their tools, both original and public."""
-        return other_names(self.toolset.registry, server)
 
     async def agree(self, name: str) -> None:
         """Approve what a server runs and its current tools, on behalf of the user; it may then start."""

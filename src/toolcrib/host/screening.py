@@ -89,8 +89,8 @@ class Screening:
 
         waiting = self._waiting.get(server, {})
         listed = (definition.name for definition in (*definitions.values(), *waiting.values()))
-        own = own_names(self._registry, server).union(listed)
-        others = other_names(self._registry, server)
+        own = self._registry.snapshot.names_of(server).union(listed)
+        others = self._registry.snapshot.names_beside(server)
         found = (
             next(find(definition.raw, own=own, others=others), None) for definition in definitions.values()
         )
@@ -101,20 +101,6 @@ class Screening:
             self._found.clear()
         for hash_, reason in zip(scanned, found, strict=True):
             self._found[server, hash_] = reason
-
-
-def own_names(registry: Registry, server: str) -> frozenset[str]:
-    """The names of a server's tools, both original and public."""
-    tools = registry.snapshot.by_server.get(server, ())
-    return frozenset(name for tool in tools for name in (tool.name, tool.definition.name))
-
-
-def other_names(registry: Registry, server: str) -> frozenset[str]:
-    """The names of all other servers and their tools, both original and public."""
-    others = (tool for tool in registry.snapshot.tools.values() if tool.server != server)
-    return frozenset(
-        name for tool in others for name in (tool.name, tool.definition.name, tool.server or "") if name
-    )
 
 
 def _is_long(definitions: Collection[ToolDefinition]) -> bool:

@@ -388,5 +388,6 @@ def found_in(host: Host, server: str, tools: Iterable[Tool]) -> dict[str, list[s
     """The suspicious parts of tool definitions of one server, one sentence each, by name of the tool."""
     from toolcrib.tools.scanner import scan
 
-    own, others = host.own_tool_names(server), host.other_tool_names(server)
+    snapshot = host.toolset.registry.snapshot
+    own, others = snapshot.names_of(server), snapshot.names_beside(server)
     return {tool.name: scan(tool.definition.raw, own=own, others=others) for tool in tools}

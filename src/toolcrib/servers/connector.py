@@ -21,7 +21,8 @@ from toolcrib.servers.ports import OpenSession
 from toolcrib.servers.processes.guard import ProcessGuard
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Era
-from toolcrib.servers.sessions.session import OnNotice, OpenLink, Session, connect
+from toolcrib.servers.sessions.peer import OnNotice
+from toolcrib.servers.sessions.session import OpenLink, Session, connect
 from toolcrib.servers.transport import MAX_MESSAGE_BYTES, LinkContext, Transport
 from toolcrib.servers.transport import find_transport as transport_of
 

@@ -16,8 +16,6 @@ from contextvars import ContextVar
 from time import thread_time
 from typing import Any, Generic, TypeVar
 
-from toolcrib.servers.transport import LinkContext
-
 SHARE = 0.1
 """The share of the loop's time that one server gets for unsolicited messages."""
 BURST = 0.2
@@ -53,18 +51,14 @@ class FlowMeter:
         self._clock = clock
         self._level = BURST
         self._since = clock()
-        self._flooding = False
+        self.flooding = False
         self._last_pause = 0.0
         self._first_pause = 0.0
 
     @property
-    def flooding(self) -> bool:
-        return self._flooding
-
-    @property
     def throttled(self) -> float:
         """For how many seconds the server has been read slowly; 0 if it does not flood."""
-        return self._clock() - self._first_pause if self._flooding else 0.0
+        return self._clock() - self._first_pause if self.flooding else 0.0
 
     def spend(self, seconds: float) -> float:
         """Use up some of the budget; returns how long to pause before more is read."""
@@ -74,15 +68,15 @@ class FlowMeter:
         if self._level < 0:
             self._paused(now)
             return -self._level / SHARE
-        if self._flooding and now - self._last_pause > CALM:
-            self._flooding = False
+        if self.flooding and now - self._last_pause > CALM:
+            self.flooding = False
             self._report(False)
         return 0.0
 
     def _paused(self, now: float) -> None:
         self._last_pause = now
-        if not self._flooding:
-            self._flooding = True
+        if not self.flooding:
+            self.flooding = True
             self._first_pause = now
             self._report(True)
 
@@ -90,8 +84,9 @@ class FlowMeter:
 class ServerShare:
     """The share of one connection; all its coroutines spend from it."""
 
-    def __init__(self, context: LinkContext) -> None:
-        self._meter = FlowMeter(context.on_flood)
+    def __init__(self, report: Callable[[bool], None]) -> None:
+        """`report` is called when the server begins to flood, and when it has calmed down."""
+        self._meter = FlowMeter(report)
         self._calm_check: asyncio.TimerHandle | None = None
 
     @property

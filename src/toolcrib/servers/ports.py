@@ -12,7 +12,8 @@ from typing import Any, Protocol
 from toolcrib.clock import Clock
 from toolcrib.schema.servers import CachedTools, ServerStatus
 from toolcrib.servers.sessions.negotiation import Era
-from toolcrib.servers.sessions.session import OnNotice, Session
+from toolcrib.servers.sessions.peer import OnNotice
+from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.starts import StartSlots
 
 

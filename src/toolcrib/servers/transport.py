@@ -96,6 +96,8 @@ MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 
 class Link(Protocol):
+    """A link may also have `throttled`: for how many seconds a server that sends too much is read slowly."""
+
     @property
     def pid(self) -> int | None:
         """The process behind the link, if it is ours."""
@@ -106,14 +108,6 @@ class Link(Protocol):
         Request-response transports (HTTP, in process) return when the exchange is over: the reply has then
         reached the inbox, and cancelling the sender closes the exchange.
         """
-
-
-class MeteredLink(Link, Protocol):
-    """A link that pauses a server which sends too much."""
-
-    @property
-    def throttled(self) -> float:
-        """For how many seconds the server has been read slowly; 0 if it does not send too much."""
 
 
 class Inbox(Protocol):

@@ -223,10 +223,6 @@ def _is_null(branch: Any) -> bool:
     return branch.get("type") == "null" or _enumerated(branch) == [None]
 
 
-def _mapping(branch: Any) -> Mapping[str, Any]:
-    return branch if isinstance(branch, Mapping) else {}
-
-
 def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:
     joined = {**second, **first}
     if isinstance(first.get("properties"), Mapping) and isinstance(second.get("properties"), Mapping):

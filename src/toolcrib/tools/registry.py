@@ -72,6 +72,18 @@ class Snapshot:
             return tool
         return self.tools.get(other_spelling(name)) or self.tools.get(self.aliases.get(name, ""))
 
+    def names_of(self, server: str) -> frozenset[str]:
+        """The names of a server's tools, both original and public."""
+        tools = self.by_server.get(server, ())
+        return frozenset(name for tool in tools for name in (tool.name, tool.definition.name))
+
+    def names_beside(self, server: str) -> frozenset[str]:
+        """The names of all other servers and their tools, both original and public."""
+        others = (tool for tool in self.tools.values() if tool.server != server)
+        return frozenset(
+            name for tool in others for name in (tool.name, tool.definition.name, tool.server or "") if name
+        )
+
     def find(self, server: str | None, original_name: str) -> Tool | None:
         """The tool with this original name on a server."""
         for tool in self.by_server.get(server, ()):

@@ -290,6 +290,6 @@ async def test_a_server_that_only_has_an_address_is_pointed_to_add(
 
 
 def test_python_is_the_one_behind_our_environment() -> None:
-    from toolcrib.servers.installers.bundle import _own_python
+    from toolcrib.servers.installers.engine.environments import plain_python
 
-    assert Path(_own_python()).samefile(sys.executable)
+    assert Path(plain_python()).samefile(sys.executable)

@@ -22,10 +22,10 @@ async def test_a_request_gets_its_result(stage: Stage):
     call = stage.call()
     request = await stage.wire.request()
     assert request == {"jsonrpc": "2.0", "id": 1, "method": "call", "params": {"a": 1}}
-    assert stage.peer.busy
+    assert stage.peer.oldest_request is not None
     stage.reply(1, {"b": 2})
     assert await call == {"b": 2}
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
 
 
 async def test_two_hundred_calls_answered_backwards_each_get_their_own(stage: Stage):
@@ -121,7 +121,7 @@ async def test_an_answer_without_an_id_ends_no_call_and_is_logged(stage: Stage, 
 async def test_an_open_stream_does_not_make_the_peer_busy(stage: Stage):
     stream = stage.call(timeout=None)
     await stage.wire.request()
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
     stage.reply(1)
     await stream
 
@@ -129,7 +129,7 @@ async def test_an_open_stream_does_not_make_the_peer_busy(stage: Stage):
 async def test_what_json_cannot_hold_is_the_callers_mistake(stage: Stage):
     with pytest.raises(UsageError):
         await stage.peer.request("call", {"a": object()}, timeout=SOON)
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
 
 
 # The end
@@ -218,6 +218,7 @@ async def test_closing_does_not_wait_for_a_far_end_that_does_not_read(stage: Sta
 
 
 async def test_without_a_link_there_is_no_call():
-    peer = Peer(Answers(), server="srv")
+    answers = Answers()
+    peer = Peer(answers.answer, answers.noticed, server="srv")
     with pytest.raises(ConnectionLost, match="not connected"):
         await peer.request("x", timeout=1)

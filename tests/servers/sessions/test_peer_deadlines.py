@@ -29,7 +29,7 @@ async def test_a_late_answer_is_a_timeout_and_the_other_side_is_told(stage: Stag
         "method": "notifications/cancelled",
         "params": {"requestId": 1, "reason": "timed out"},
     }
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
     stage.reply(1, {"too": "late"})
 
 
@@ -43,7 +43,7 @@ async def test_a_cancelled_call_tells_the_other_side_at_once(stage: Stage):
     assert sent[2]["params"] == {"requestId": 2, "reason": "cancelled"}
     stage.reply(1)
     await first
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
 
 
 async def test_what_may_not_be_cancelled_is_left_without_a_word(stage: Stage, clock: LoopClock):
@@ -66,7 +66,7 @@ async def test_the_deadline_covers_the_write(stage: Stage, clock: LoopClock):
     await clock.passes(10)
     with pytest.raises(CallTimeout):
         await call
-    assert not stage.peer.busy
+    assert stage.peer.oldest_request is None
     assert stage.wire.sent == []
 
 

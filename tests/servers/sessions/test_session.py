@@ -149,7 +149,7 @@ async def test_a_cancelled_call_cancels_in_the_server_and_leaves_the_session_usa
         assert notice["params"]["requestId"] == request["id"]
         await server.reply(request, {"content": [{"type": "text", "text": "too late"}]})
         assert await session.list_tools(timeout=SOON) == [TOOL]
-        assert not session.busy
+        assert session.oldest_request is None
 
 
 @ERAS
@@ -160,7 +160,7 @@ async def test_a_late_call_is_cancelled_in_the_server_too(puppet, script, clock:
             await clock.outlasts(late, SOON, begun=server.expect("tools/call"))
         request, notice = await server.expect("tools/call"), await server.expect("notifications/cancelled")
         assert notice["params"]["requestId"] == request["id"]
-        assert not session.busy
+        assert session.oldest_request is None
 
 
 @ERAS
@@ -179,7 +179,7 @@ async def test_a_stopped_server_cannot_hold_a_call_beyond_its_deadline_even_in_t
         next_one = session.call_tool("x", {}, timeout=SOON)
         with pytest.raises(CallTimeout):  # this one does not even come to write
             await clock.outlasts(next_one, SOON, begun=settle())
-        assert not session.busy
+        assert session.oldest_request is None
         os.kill(session.pid, signal.SIGCONT)
         assert await session.call_tool("x", {}, timeout=SOON) == {"content": []}
         assert len(server.all("tools/call")) == 3
@@ -262,7 +262,7 @@ async def test_an_open_stream_does_not_count_as_busy(puppet):
     script = with_capabilities(MODERN, {"tools": {"listChanged": True}})
     async with puppet(script) as server, server.connect() as session:
         await server.expect("subscriptions/listen")
-        assert not session.busy
+        assert session.oldest_request is None
 
 
 async def test_the_modern_era_sends_no_notifications_of_its_own(puppet):

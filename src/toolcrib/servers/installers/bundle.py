@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import sys
 import tomllib
@@ -24,6 +23,7 @@ from toolcrib.servers.installers.engine.environments import (
     declared,
     make_environment,
     pinned,
+    plain_python,
     resolve,
 )
 from toolcrib.servers.installers.engine.node import find_node
@@ -296,18 +296,13 @@ async def _command(
     if command in ("python", "python3"):
         if manifest.server.type == "uv":
             return str(context.place / "venv" / "bin" / "python"), ()
-        return (request.options.python or _own_python()), ()
+        return (request.options.python or plain_python()), ()
     filled = _plain(fill_in(command, content, Path.home()))
     if filled.startswith(f"{content}/"):
         return filled, ()
     if not filled.startswith("/") and "/" in filled:
         return str(content / filled), ()
     return filled, (f"Starts {filled!r}, which is not part of the bundle.",)
-
-
-def _own_python() -> str:
-    """The interpreter without our own packages: a bundle includes its packages."""
-    return os.path.realpath(sys.executable)
 
 
 async def _resolve(

@@ -7,7 +7,6 @@ its imports. The script is not executed for that.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,13 @@ from typing import Any
 from toolcrib.errors import NotFound, UsageError
 from toolcrib.servers.installers.engine import files
 from toolcrib.servers.installers.engine.contract import InstallContext, InstallProgress
-from toolcrib.servers.installers.engine.environments import Resolved, make_environment, pinned, resolve
+from toolcrib.servers.installers.engine.environments import (
+    Resolved,
+    make_environment,
+    pinned,
+    plain_python,
+    resolve,
+)
 from toolcrib.servers.installers.engine.node import find_node
 from toolcrib.servers.installers.engine.plan import InstallRequest, LaunchCommand, Plan, Record
 from toolcrib.servers.installers.engine.scripts import PYTHON, ScriptNeeds, is_runnable, is_script, read_needs
@@ -118,13 +123,8 @@ async def _launch(context: InstallContext, inside: str, *, environment: bool, ou
     elif environment:
         program = str(context.place / "venv" / "bin" / "python")
     else:
-        program = sys.executable if ours else _plain_python()
+        program = sys.executable if ours else plain_python()
     return LaunchCommand(command=program, args=(str(content / inside),), cwd=str(content))
-
-
-def _plain_python() -> str:
-    """The interpreter without our own packages, which a script must not depend on."""
-    return os.path.realpath(sys.executable)
 
 
 def _remarks(script: Path, needs: ScriptNeeds) -> tuple[str, ...]:

@@ -35,6 +35,9 @@ MAX_REFUSAL_BYTES = 256 * 1024
 LONGEST_REASON = 200
 PIECE = 4 * 1024
 FEW_LINES = 64
+POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+INVALID_REQUEST = -32600
 
 
 class RemoteEndpoint:
@@ -127,7 +130,24 @@ class RemoteEndpoint:
 
     def refusal(self, response: httpx2.Response, said: str = "") -> ToolcribError:
         """The error for a refused request; `said` is the server's reason."""
-        return refusal_error(self.server, self.url, response, said)
+        status = response.status_code
+        because = f": {said}" if said else ""
+        if status in (401, 403):
+            return _auth_error(self.server, response, because)
+        if status >= 500 or status in (408, 425, 429):
+            wait = response.headers.get("retry-after", "")
+            return RemoteUnreachable(
+                f"{self.server} is unavailable (HTTP {status}{because}).",
+                hint=f"The server asks to wait {wait} s."
+                if wait.isdigit()
+                else "It is retried automatically.",
+            )
+        return PeerError(
+            f"{self.server} refused the request (HTTP {status}{because}).",
+            code=INVALID_REQUEST,
+            data={"status": status},
+            hint=f"Check the path after {_origin(self.url)}, and the type (http or sse).",
+        )
 
     def same_origin(self, url: httpx2.URL) -> bool:
         """Whether scheme, host and port are equal to ours."""
@@ -217,9 +237,6 @@ def _target(url: httpx2.URL) -> str:
     return str(url.copy_with(userinfo=b"", query=None, fragment=None))
 
 
-INVALID_REQUEST = -32600
-
-
 def request_error(server: str, url: httpx2.URL, error: httpx2.RequestError) -> ToolcribError:
     """The error for a request without a response."""
     if isinstance(error, httpx2.TimeoutException):
@@ -245,26 +262,6 @@ def cut_off_error(server: str, error: Exception) -> ConnectionLost:
     return ConnectionLost(
         f"The connection to {server} was lost during an answer.",
         hint=f"{_reason(error)} The call may or may not have taken effect.",
-    )
-
-
-def refusal_error(server: str, url: httpx2.URL, response: httpx2.Response, said: str) -> ToolcribError:
-    """The error for a refused request; `said` is the server's reason."""
-    status = response.status_code
-    because = f": {said}" if said else ""
-    if status in (401, 403):
-        return _auth_error(server, response, because)
-    if status >= 500 or status in (408, 425, 429):
-        wait = response.headers.get("retry-after", "")
-        return RemoteUnreachable(
-            f"{server} is unavailable (HTTP {status}{because}).",
-            hint=f"The server asks to wait {wait} s." if wait.isdigit() else "It is retried automatically.",
-        )
-    return PeerError(
-        f"{server} refused the request (HTTP {status}{because}).",
-        code=INVALID_REQUEST,
-        data={"status": status},
-        hint=f"Check the path after {_origin(url)}, and the type (http or sse).",
     )
 
 

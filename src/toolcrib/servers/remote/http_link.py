@@ -36,7 +36,14 @@ from toolcrib.servers.remote.conversation import (
     is_same_id,
     messages_in,
 )
-from toolcrib.servers.remote.endpoint import INVALID_REQUEST, RemoteEndpoint, content_type, open_endpoint
+from toolcrib.servers.remote.endpoint import (
+    GET_HEADERS,
+    INVALID_REQUEST,
+    POST_HEADERS,
+    RemoteEndpoint,
+    content_type,
+    open_endpoint,
+)
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.codec import NotAMessage, decode_any, encode_any
@@ -62,9 +69,6 @@ DELETE_TIMEOUT = 1.0
 MAY_BE_SSE = (400, 404, 405)
 SSE_PATIENCE = 5.0
 """Seconds an SSE server has to send its message endpoint."""
-
-_POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-_GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
 
 class Listener:
@@ -175,6 +179,8 @@ class _Exchange:
 class HttpLink:
     """A link to one endpoint."""
 
+    pid = None
+
     def __init__(
         self, endpoint: RemoteEndpoint, inbox: Inbox, context: LinkContext, *, sse_fallback: bool = True
     ) -> None:
@@ -185,17 +191,12 @@ class HttpLink:
         self._conversation = Conversation()
         self._exchanges: dict[Any, _Exchange] = {}
         self._listener: Listener | None = None
-        self._share = ServerShare(context)
+        self._share = ServerShare(context.on_flood)
         self._replies = asyncio.Semaphore(MAX_REPLIES)
         self._over = False
         self._drains = True
         self._older: SseLink | None = None
         """The link of a server that supports only SSE."""
-
-    @property
-    def pid(self) -> int | None:
-        """None: the server is remote."""
-        return None
 
     @property
     def throttled(self) -> float:
@@ -272,7 +273,7 @@ class HttpLink:
         await self._share.metered(self._exchange(message), free=EXCHANGE, answer_expected=True)
 
     async def _exchange(self, message: Message) -> None:
-        headers = _POST_HEADERS | self._conversation.headers_for(message)
+        headers = POST_HEADERS | self._conversation.headers_for(message)
         body = await encode_any(message)
         exchange = _Exchange(message, resumable=not self._conversation.modern)
         self._exchanges[exchange.id] = exchange
@@ -366,7 +367,10 @@ class HttpLink:
             raise self._session_ended()
         fruitless = exchange.reconnect.fruitless >= MAX_FRUITLESS_RESUMES
         if not exchange.resumable or exchange.last_event_id is None or fruitless:
-            raise exchange.cut or self._unanswered()
+            raise exchange.cut or ConnectionLost(
+                f"{self._context.server} ended the stream without an answer.",
+                hint="The call may or may not have taken effect.",
+            )
         await asyncio.sleep(exchange.reconnect.next_delay(exchange.retry))
         try:
             async with self._stream(exchange.last_event_id) as response:
@@ -380,7 +384,7 @@ class HttpLink:
     # Everything else
 
     async def _notify(self, message: Message) -> None:
-        headers = _POST_HEADERS | self._conversation.headers_for(message)
+        headers = POST_HEADERS | self._conversation.headers_for(message)
         async with self._endpoint.exchange("POST", headers, await encode_any(message)) as response:
             if response.status_code < 300:
                 if content_type(response) != "text/event-stream":
@@ -394,7 +398,7 @@ class HttpLink:
     @contextlib.asynccontextmanager
     async def _stream(self, last_event_id: str | None) -> AsyncIterator[httpx2.Response | None]:
         """A GET stream of the legacy session; None if the server offers none or forgot the session."""
-        headers = _GET_HEADERS | self._conversation.session_headers()
+        headers = GET_HEADERS | self._conversation.session_headers()
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         async with self._endpoint.exchange("GET", headers) as response:
@@ -447,12 +451,6 @@ class HttpLink:
         return ConnectionLost(
             f"{self._context.server} ended the session.",
             hint="It was probably restarted; a new session is opened automatically.",
-        )
-
-    def _unanswered(self) -> ConnectionLost:
-        return ConnectionLost(
-            f"{self._context.server} ended the stream without an answer.",
-            hint="The call may or may not have taken effect.",
         )
 
 

@@ -14,19 +14,25 @@ import httpx2
 from toolcrib.errors import ConnectionLost, PeerError, RemoteUnreachable, ToolcribError
 from toolcrib.servers.metered import EXCHANGE, MAX_REPLIES, Metered, ServerShare, note_event
 from toolcrib.servers.remote.conversation import is_reply, is_request, is_same_id, messages_in
-from toolcrib.servers.remote.endpoint import INVALID_REQUEST, RemoteEndpoint, content_type, open_endpoint
+from toolcrib.servers.remote.endpoint import (
+    GET_HEADERS,
+    INVALID_REQUEST,
+    POST_HEADERS,
+    RemoteEndpoint,
+    content_type,
+    open_endpoint,
+)
 from toolcrib.servers.remote.event_stream import EventStreamReader, ServerSentEvent
 from toolcrib.servers.remote.spec import RemoteSpec
 from toolcrib.servers.sessions.codec import encode_any
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message
 from toolcrib.tasks import cancel_and_wait
 
-_GET_HEADERS = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
-_POST_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-
 
 class SseLink:
     """The stream, and the endpoint that the server gave for messages."""
+
+    pid = None
 
     def __init__(self, endpoint: RemoteEndpoint, inbox: Inbox, context: LinkContext) -> None:
         self._endpoint = endpoint
@@ -34,17 +40,12 @@ class SseLink:
         self._context = context
         self._address: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
-        self._share = ServerShare(context)
+        self._share = ServerShare(context.on_flood)
         self._hearing: Metered[None] | None = None
         self._replies = asyncio.Semaphore(MAX_REPLIES)
         self._expected = 0
         """Answers that may still come."""
         self._over = False
-
-    @property
-    def pid(self) -> int | None:
-        """None: the server is remote."""
-        return None
 
     async def start(self) -> None:
         """Open the stream and wait for the message endpoint."""
@@ -71,7 +72,7 @@ class SseLink:
     async def _post(self, message: Message) -> None:
         url = self._address.result()
         body = await encode_any(message)
-        async with self._endpoint.exchange("POST", _POST_HEADERS, body, url=url) as response:
+        async with self._endpoint.exchange("POST", POST_HEADERS, body, url=url) as response:
             if response.status_code < 300:
                 await self._endpoint.body(response, self._context.max_message_bytes)
                 return
@@ -96,7 +97,7 @@ class SseLink:
     async def _read(self) -> None:
         """Read the stream to its end, which ends the link."""
         try:
-            async with self._endpoint.exchange("GET", _GET_HEADERS) as response:
+            async with self._endpoint.exchange("GET", GET_HEADERS) as response:
                 await self._check(response)
                 await self._hear(response)
             error: ToolcribError = self._gone()

@@ -12,10 +12,10 @@ import asyncio
 import contextlib
 import contextvars
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import Context
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 from toolcrib.errors import (
     CallFailed,
@@ -32,6 +32,9 @@ _NEAR = 0.002
 """Seconds by which a timer may fire early: event loops count in milliseconds."""
 
 OnProgress = Callable[[float, float | None, str | None], None]
+OnNotice = Callable[[str, dict[str, Any]], None]
+"""Called with a notification that belongs to no request."""
+Answer = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 
 logger = logging.getLogger(__name__)
 
@@ -164,21 +167,13 @@ class Pending:
                 self._deadlines.watch(self.at)
 
 
-class Answerer(Protocol):
-    """Answers the other side."""
-
-    async def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request; raises `PeerError` to refuse it."""
-
-    def noticed(self, method: str, params: dict[str, Any]) -> None:
-        """A notification that belongs to no request."""
-
-
 class Peer:
     """Our end of one connection; the link's inbox."""
 
-    def __init__(self, answerer: Answerer, *, server: str = "server") -> None:
-        self._answerer = answerer
+    def __init__(self, answer: Answer, on_notice: OnNotice, *, server: str = "server") -> None:
+        """`answer` has the result of a request of the other side, or raises `PeerError` to refuse it."""
+        self._find_answer = answer
+        self._on_notice = on_notice
         self._server = server
         self._link: Link | None = None
         self._post: Callable[[Message], bool] | None = None
@@ -196,13 +191,8 @@ class Peer:
         self._post = getattr(link, "post", None)
 
     @property
-    def busy(self) -> bool:
-        """Whether a request is in progress; open streams do not count."""
-        return any(pending.patience is not None for pending in self._pending.values())
-
-    @property
     def oldest_request(self) -> Any:
-        """The id of the request that is in progress for longest; None if not busy."""
+        """The id of the request in progress for longest; None if none is. Open streams do not count."""
         return next((id_ for id_, pending in self._pending.items() if pending.patience is not None), None)
 
     async def request(
@@ -362,7 +352,7 @@ class Peer:
         elif method == "notifications/cancelled":
             self._take_cancellation(params.get("requestId"))
         else:
-            self._answerer.noticed(method, params)
+            self._on_notice(method, params)
 
     def _take_progress(self, params: dict[str, Any]) -> None:
         pending = self._pending_for(params.get("progressToken"))
@@ -419,7 +409,7 @@ class Peer:
         method = str(message["method"])
         try:
             with self._paused_deadlines():
-                return {"result": await self._answerer.answer(method, _params_of(message))}
+                return {"result": await self._find_answer(method, _params_of(message))}
         except PeerError as error:
             return {"error": {"code": error.code, "message": error.message, "data": error.data}}
         except ToolcribError as error:

@@ -16,7 +16,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, ServerUnavailable, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
@@ -26,7 +26,7 @@ from toolcrib.servers.processes.exit_errors import slow_start_hint
 from toolcrib.servers.sessions.codec import Measured
 from toolcrib.servers.sessions.handlers import Handlers, relayed_client
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
-from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnProgress, Peer
+from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnNotice, OnProgress, Peer
 from toolcrib.servers.transport import Inbox, Link
 from toolcrib.tasks import cancel_and_wait
 from toolcrib.telemetry.propagation import carried
@@ -52,24 +52,10 @@ MAX_LISTED = 20_000
 """The most tools, resources or prompts accepted from one server."""
 
 OpenLink = Callable[[Inbox], AbstractAsyncContextManager[Link]]
-OnNotice = Callable[[str, dict[str, Any]], None]
-
-
-class ListeningSession(Protocol):
-    """The part of a session that is needed here."""
-
-    agreement: Agreement
-    lost: asyncio.Future[Any]
-
-    def request(
-        self, method: str, params: dict[str, Any], *, timeout: float | None
-    ) -> Coroutine[Any, Any, dict[str, Any]]: ...
 
 
 @asynccontextmanager
-async def listen(
-    session: ListeningSession, on_notice: Callable[[str, dict[str, Any]], None]
-) -> AsyncIterator[None]:
+async def listen(session: Session, on_notice: OnNotice) -> AsyncIterator[None]:
     """Listen in the background while the block runs, if the server announces changes."""
     wanted = [kind for kind in CHANGES if _promises_changes(session.agreement.capabilities.get(kind))]
     if not wanted:
@@ -86,9 +72,7 @@ def _promises_changes(capability: Any) -> bool:
     return isinstance(capability, dict) and capability.get("listChanged") is True
 
 
-async def _keep_listening(
-    session: ListeningSession, wanted: list[str], on_notice: Callable[[str, dict[str, Any]], None]
-) -> None:
+async def _keep_listening(session: Session, wanted: list[str], on_notice: OnNotice) -> None:
     pause = FIRST_PAUSE
     params = {"notifications": {CHANGES[kind][0]: True for kind in wanted}}
     while True:
@@ -129,10 +113,6 @@ class Session:
     def oldest_request(self) -> Any:
         """Identifies the request that is in progress for longest; None if not busy."""
         return self._peer.oldest_request
-
-    @property
-    def busy(self) -> bool:
-        return self._peer.busy
 
     def lose(self, error: ToolcribError) -> None:
         """Mark the connection as lost; its owner closes it."""
@@ -360,23 +340,6 @@ def _fresh_until(page: dict[str, Any]) -> float:
     return asyncio.get_running_loop().time() + min(milliseconds, MAX_FRESH_MS) / 1000
 
 
-class _Answerer:
-    """Answers the server's requests."""
-
-    def __init__(self, server: str, handlers: Handlers, on_notice: OnNotice) -> None:
-        self._server = server
-        self._handlers = handlers
-        self._on_notice = on_notice
-
-    async def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        if method == "ping":
-            return {}
-        return await self._handlers.answer(self._server, method, params)
-
-    def noticed(self, method: str, params: dict[str, Any]) -> None:
-        self._on_notice(method, params)
-
-
 class NoHandshake(StartFailed):
     """The server did not answer the handshake in time."""
 
@@ -387,7 +350,11 @@ def _ignore(method: str, params: dict[str, Any]) -> None:
 
 def new_peer(server: str, handlers: Handlers, on_notice: OnNotice = _ignore) -> Peer:
     """The inbox for a new link."""
-    return Peer(_Answerer(server, handlers, on_notice), server=server)
+
+    async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        return {} if method == "ping" else await handlers.answer(server, method, params)
+
+    return Peer(answer, on_notice, server=server)
 
 
 @asynccontextmanager

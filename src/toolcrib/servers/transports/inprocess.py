@@ -179,7 +179,7 @@ class SdkLink:
         self._read, self._write = streams
         self._inbox = inbox
         self._context = context
-        self._share = ServerShare(context)
+        self._share = ServerShare(context.on_flood)
         self._expected = 0
 
     @property

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.config.sections import Section, full_text, named_texts, text, texts
 from toolcrib.errors import ConnectionLost, NotDelivered, ToolcribError
 from toolcrib.serverkit.encoding import SMALL, is_large
-from toolcrib.servers.metered import CALM, THREAD_WEIGHT, FlowMeter
+from toolcrib.servers.metered import THREAD_WEIGHT, ServerShare
 from toolcrib.servers.processes import child
 from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong
 from toolcrib.servers.processes.exit_errors import exit_error
@@ -85,8 +85,7 @@ class StdioLink:
         """Lines received while a large one is parsed in a thread."""
         self._backlog: deque[bytes] = deque()
         """Output that was read and not handled yet: the server floods, or others get their turn."""
-        self._meter = FlowMeter(self._flooded)
-        self._calm_check: asyncio.TimerHandle | None = None
+        self._share = ServerShare(self._flooded)
         self._expected = 0
         """Answers that may still come."""
         self._paused = 0
@@ -108,7 +107,7 @@ class StdioLink:
 
     @property
     def throttled(self) -> float:
-        return self._meter.throttled
+        return self._share.throttled
 
     async def send(self, message: Message) -> None:
         """Write one line, waiting until the child reads."""
@@ -158,6 +157,7 @@ class StdioLink:
     async def end(self) -> None:
         """Close stdin and end the process group."""
         self._lost = True
+        self._share.close()
         self._release_writers()
         if self._reading is not None:
             self._reading.cancel()
@@ -204,7 +204,7 @@ class StdioLink:
         unasked, self._unasked = self._unasked, 0
         replies, self._requests = self._requests * REPLY, 0
         seconds = (time.perf_counter() - began) * unasked / max(self._handled, unasked)
-        return self._meter.spend(seconds + replies)
+        return self._share.spend(seconds + replies)
 
     def _refuse_line(self) -> None:
         megabytes = self._context.max_message_bytes >> 20
@@ -215,7 +215,6 @@ class StdioLink:
         self._pause_output(1)
         if pause:
             self._loop.call_later(pause, self._go_on)
-            self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
         else:
             self._loop.call_soon(self._go_on)
 
@@ -223,12 +222,6 @@ class StdioLink:
         if self._child is not None:
             self._child.limit_reads(PIECE if flooding else USUAL_READ)
         self._context.on_flood(flooding)
-
-    def _check_calm(self) -> None:
-        """A server that falls silent has calmed down too."""
-        self._meter.spend(0.0)
-        again = self._meter.flooding and not self._lost
-        self._calm_check = self._loop.call_later(CALM, self._check_calm) if again else None
 
     def _go_on(self) -> None:
         """Handle the backlog for a moment."""
@@ -362,8 +355,7 @@ class StdioLink:
 
     async def _pay(self, seconds: float) -> None:
         """Charge the time that a thread used for unsolicited messages."""
-        if pause := self._meter.spend(seconds * THREAD_WEIGHT):
-            self._calm_check = self._calm_check or self._loop.call_later(CALM, self._check_calm)
+        if pause := self._share.spend(seconds * THREAD_WEIGHT):
             await asyncio.sleep(pause)
 
     def _count_junk(self, line: bytes | bytearray) -> None:

@@ -371,3 +371,8 @@ def write_starter(folder: Path, program: str, target: str) -> None:
         function=function,
     )
     (folder / STARTER).write_text(text)
+
+
+def plain_python() -> str:
+    """The interpreter without our own packages, on which a script or a bundle must not depend."""
+    return os.path.realpath(sys.executable)
