@@ -1,12 +1,37 @@
-"""Cancels tasks and waits for their end; the caller's own cancellation is never mistaken for theirs."""
+"""Keeps background tasks, cancels tasks and waits for their end; the caller's own cancellation is never
+mistaken for theirs."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class TaskSet(set[asyncio.Task[Any]]):
+    """The background tasks of one owner; each leaves when it ends."""
+
+    def start(self, work: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
+        task = asyncio.create_task(work, name=name)
+        self.add(task)
+        task.add_done_callback(self.discard)
+        return task
+
+
+@asynccontextmanager
+async def in_background(work: Coroutine[Any, Any, object], name: str) -> AsyncIterator[None]:
+    """Run this in a task of its own while the block runs."""
+    task = asyncio.create_task(work, name=name)
+    try:
+        yield
+    finally:
+        await cancel_and_wait(task)
 
 
 async def cancel_and_wait(*futures: asyncio.Future[Any] | None) -> None:

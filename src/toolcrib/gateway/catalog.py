@@ -39,6 +39,7 @@ from toolcrib.servers.pool import Pool
 from toolcrib.servers.sessions.peer import METHOD_NOT_FOUND
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS, Supervisor
+from toolcrib.tasks import TaskSet, cancel_and_wait
 from toolcrib.tools.names import BORDER
 from toolcrib.tools.registry import Snapshot
 
@@ -171,7 +172,7 @@ class Catalog:
         self._fetches: dict[tuple[str, Kind], _Fetch] = {}
         self._lists: dict[tuple[str, Kind], dict[str, Definition]] = {}
         self._seen: dict[str, Session] = {}
-        self._tasks: set[asyncio.Task[bool]] = set()
+        self._tasks = TaskSet()
 
     async def page(self, kind: Kind) -> list[Definition]:
         """All definitions of a kind; of two with the same identity, that of the first server by name."""
@@ -280,9 +281,7 @@ class Catalog:
 
     async def close(self) -> None:
         """Cancel fetches that still run."""
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(*self._tasks)
 
     def _prefetch(self, session: Session) -> None:
         """Fetch all lists of a lazy server while it runs, for when it is stopped."""
@@ -320,9 +319,7 @@ class Catalog:
         if known is not None and known.session is session and not known.failed and not _is_stale(known, kind):
             return known
         until = asyncio.get_running_loop().time() + PATIENCE
-        task = asyncio.create_task(self._load(session, kind), name=f"{kind.method} of {server}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task = self._tasks.start(self._load(session, kind), name=f"{kind.method} of {server}")
         fetch = self._fetches[server, kind] = _Fetch(session, task, until)
         return fetch
 

@@ -37,6 +37,7 @@ from toolcrib.serverkit.protocol import INVALID_PARAMS, Refusal, Request, notifi
 from toolcrib.servers.sessions.handlers import relayed_client
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import HOPELESS
+from toolcrib.tasks import TaskSet, cancel_and_wait, in_background
 from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.registry import Snapshot, explain_held
 
@@ -190,7 +191,7 @@ class Gateway:
         self._relisting: set[str] = set()
         """Servers whose tools changed and are being listed again."""
         self._shown_servers: tuple[Snapshot, frozenset[str | None]] | None = None
-        self._ending: set[asyncio.Task[None]] = set()
+        self._ending = TaskSet()
         self._asker = ClientAsker.of(host)
         if (signer := host.core.database.decisions.signer) is not None:
             use_key(signer.derived("gateway request state"))
@@ -375,17 +376,12 @@ class Gateway:
     def end_session(self, principal: Principal) -> None:
         """A client's session has ended, with its approvals and its instances of servers."""
         self.host.approvals.policy.end(principal)
-        self._end(self.host.rest_session(principal))
-        self._end(self._asker.end_session(principal))
+        self._ending.start(self.host.rest_session(principal))
+        self._ending.start(self._asker.end_session(principal))
 
     def end_instances(self, principal: Principal) -> None:
         """Stop a client's instances of servers; they start again when they are needed."""
-        self._end(self.host.servers.end_session(principal.session or ""))
-
-    def _end(self, ending: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(ending)
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        self._ending.start(self.host.servers.end_session(principal.session or ""))
 
     def notify_all(self, method: str) -> None:
         """Notify every client that listens."""
@@ -395,12 +391,10 @@ class Gateway:
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
         """Notify clients of changes while the block runs."""
-        task = asyncio.create_task(self._follow(), name="gateway changes")
         try:
-            yield
+            async with in_background(self._follow(), "gateway changes"):
+                yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
             await self.close()
 
     async def _follow(self) -> None:
@@ -476,7 +470,7 @@ class Logs:
         self._calls: dict[str, set[RelayedCall]] = {}
         self._asked: int | None = None
         """The level that servers of the legacy era were set to; each client gets what it wants of that."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskSet()
 
     def join(self, server: str | None, call: RelayedCall) -> set[RelayedCall]:
         """Send the server's messages to the client of the call, until the call is removed from the returned
@@ -516,15 +510,11 @@ class Logs:
     def opened(self, session: Session) -> None:
         """A server has started."""
         if self._asked is not None and session.offers("logging"):
-            task = asyncio.create_task(self._ask(session))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._ask(session))
 
     async def close(self) -> None:
         """Cancel requests to servers."""
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_and_wait(*self._tasks)
 
     async def _ask(self, session: Session) -> None:
         if session.agreement.era == "modern" or self._asked is None:

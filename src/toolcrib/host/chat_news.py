@@ -18,6 +18,7 @@ from toolcrib.agent.ports import AgentQuestion, User
 from toolcrib.chats.reducer import EventLog
 from toolcrib.events import Bus
 from toolcrib.schema.events import Event, TurnTold
+from toolcrib.tasks import TaskSet, cancel_and_wait
 
 Json = dict[str, Any]
 Describe = Callable[[str, Mapping[str, Any]], Awaitable[Json]]
@@ -66,7 +67,7 @@ class ChatFeed:
         self._bus = bus
         self._describe = describe
         self._tellers: OrderedDict[str, _Teller] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskSet()
 
     def follow(self, turn: LiveTurn, first: Mapping[str, Any]) -> None:
         """Tell of a turn from its beginning; `first` says what was asked."""
@@ -75,9 +76,7 @@ class ChatFeed:
         self._tellers.move_to_end(turn.chat)
         self._forget()
         self._tell(teller, dict(first))
-        task = asyncio.create_task(self._run(teller, turn), name=f"news of {turn.chat}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._run(teller, turn), name=f"news of {turn.chat}")
 
     def of(self, chat: str) -> Told | None:
         """The latest turn of a chat, as far as it was told."""
@@ -111,10 +110,7 @@ class ChatFeed:
 
     async def close(self) -> None:
         """Stop listening."""
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        await cancel_and_wait(*self._tasks)
         for teller in self._tellers.values():
             if teller.wake is not None:
                 teller.wake.cancel()

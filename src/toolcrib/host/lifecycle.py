@@ -28,7 +28,7 @@ from toolcrib.schema.servers import ServerEntry, ServerState
 from toolcrib.serverkit.own_places import claimed
 from toolcrib.servers.processes.child import raise_limit
 from toolcrib.servers.sessions.handlers import Handlers
-from toolcrib.tasks import cancel_and_wait
+from toolcrib.tasks import in_background
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host
@@ -156,8 +156,8 @@ async def open_host(
         host.continues_work = sole and continue_runs
         await stack.enter_async_context(opened_with(host))
         if watch:
-            stack.push_async_callback(_cancelled, asyncio.create_task(_follow(host), name="config watch"))
-            stack.push_async_callback(_cancelled, asyncio.create_task(keep_fresh(host), name="folder watch"))
+            await stack.enter_async_context(in_background(_follow(host), "config watch"))
+            await stack.enter_async_context(in_background(keep_fresh(host), "folder watch"))
         yield host
 
 
@@ -183,7 +183,3 @@ async def _follow(host: Host) -> None:
             await host.reload()
         except ConfigError as error:
             logger.warning("config not applied", extra={"reason": error.message})
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    await cancel_and_wait(task)

@@ -17,7 +17,7 @@ from toolcrib.schema.servers import CachedTools, ServerEntry, ServerState, Serve
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.pool import Pool
 from toolcrib.servers.ports import ToolCache
-from toolcrib.tasks import cancel_and_wait
+from toolcrib.tasks import TaskSet, cancel_and_wait
 from toolcrib.tools.definitions import Problem
 from toolcrib.tools.registry import Registry
 
@@ -58,7 +58,7 @@ class ServerEvents:
         self.until_checked: Callable[[str], Awaitable[None]] = _at_once
         """Waits until new tools of a server have been checked, within a limit."""
         self.entries: Mapping[str, ServerEntry] = {}
-        self._unfinished: set[asyncio.Task[Any]] = set()
+        self._unfinished = TaskSet()
         self._turns: dict[str, asyncio.Lock] = {}
         """A server's lists are registered one after another, the newest last."""
         self._since: dict[str, tuple[ServerState, datetime]] = {}
@@ -146,9 +146,7 @@ class ServerEvents:
         return self._turns.setdefault(server, asyncio.Lock())
 
     def _finish_later(self, work: Coroutine[Any, Any, Any], server: str) -> None:
-        task = asyncio.create_task(work, name=f"tools of {server}")
-        self._unfinished.add(task)
-        task.add_done_callback(self._unfinished.discard)
+        self._unfinished.start(work, name=f"tools of {server}")
 
     def _listing(self, server: str, definitions: list[Any], stale: bool) -> Generator[None, None, int]:
         entry = self.entries.get(server)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from toolcrib.config.settings_file import EditableDocument
 from toolcrib.errors import NotFound
 from toolcrib.store.shared_profiles import ProfileRows, read_profiles
-from toolcrib.tasks import cancel_and_wait
+from toolcrib.tasks import in_background
 
 if TYPE_CHECKING:
     from toolcrib.host.host import Host
@@ -31,11 +31,8 @@ async def following_others(host: Host) -> AsyncIterator[None]:
         "profiles": lambda: refresh_profiles(host),
     }
     watch = ChangeWatch(host.core.database_url, subjects)
-    task = asyncio.create_task(watch.run(), name="changes of other hosts")
-    try:
+    async with in_background(watch.run(), "changes of other hosts"):
         yield
-    finally:
-        await cancel_and_wait(task)
 
 
 async def change_profiles(host: Host, change: Callable[[EditableDocument], None]) -> None:

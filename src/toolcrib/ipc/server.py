@@ -26,6 +26,7 @@ from toolcrib.schema import failures
 from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import HEAVY, is_large, parse_any, weight
 from toolcrib.servers.processes.origin import runs_in_sandbox
+from toolcrib.tasks import TaskSet, cancel_and_wait
 from toolcrib.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -59,14 +60,12 @@ async def serve(
     path, token_file = paths.socket, paths.token_file
     token = secrets.token_urlsafe(32)
     write_atomic(token_file, token.encode())
-    clients: set[asyncio.Task[None]] = set()
+    clients = TaskSet()
 
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Not a coroutine callback: asyncio would log an error when its task is cancelled.
         serving = _Client(perform, token, reader, writer).run(crowded=len(clients) >= MAX_CLIENTS)
-        client = asyncio.create_task(serving, name="control client")
-        clients.add(client)
-        client.add_done_callback(clients.discard)
+        clients.start(serving, name="control client")
 
     with address_of(path) as address:
         server = await asyncio.start_unix_server(welcome, sock=_listen(path, address), limit=max_request)
@@ -76,7 +75,7 @@ async def serve(
             server.close()
             path.unlink(missing_ok=True)
             token_file.unlink(missing_ok=True)
-            await _end(clients)
+            await cancel_and_wait(*clients)
 
 
 def _listen(path: Path, address: str) -> socket.socket:
@@ -107,13 +106,6 @@ def _remove_stale(path: Path) -> None:
     path.unlink()
 
 
-async def _end(tasks: set[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(set(tasks))
-
-
 class _Client:
     """One connection and its operations."""
 
@@ -125,7 +117,7 @@ class _Client:
         self._reader = reader
         self._writer = writer
         self._writing = asyncio.Lock()
-        self._operations: set[asyncio.Task[None]] = set()
+        self._operations = TaskSet()
 
     async def run(self, *, crowded: bool) -> None:
         try:
@@ -149,7 +141,7 @@ class _Client:
         except OSError:
             pass  # The client disconnected.
         finally:
-            await _end(self._operations)
+            await cancel_and_wait(*self._operations)
             # Not a graceful close: that would wait for a client that does not read.
             self._writer.transport.abort()
 
@@ -186,12 +178,10 @@ class _Client:
         except ToolcribError as error:
             await self._refuse(number, error)
             return
-        task = asyncio.create_task(
+        self._operations.start(
             self._operate(number, request["operation"], request.get("params")),
             name=f"operation {request['operation'][:40]}",
         )
-        self._operations.add(task)
-        task.add_done_callback(self._operations.discard)
 
     async def _operate(self, number: Any, operation: str, params: object) -> None:
         async def emit(event: Any) -> None:

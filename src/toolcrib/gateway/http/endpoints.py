@@ -27,6 +27,7 @@ from toolcrib.gateway.wire import Wire
 from toolcrib.host import Host
 from toolcrib.schema.events import CallFinished
 from toolcrib.serverkit.protocol import Message, Refusal, refuse
+from toolcrib.tasks import TaskSet, in_background
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +141,7 @@ class ProfileEndpoints:
         self._public = public
         self._endpoints: dict[str, ProfileEndpoint] = {}
         self._config: Config | None = None
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = TaskSet()
 
     def find(self, path: str) -> ProfileEndpoint | None:
         """The endpoint at this path, as the config is at this moment."""
@@ -197,16 +198,13 @@ class ProfileEndpoints:
     async def following(self) -> AsyncIterator[None]:
         """Follow the config file, and forward events of the host, while the block runs."""
         self._apply()
-        tasks = [
-            asyncio.create_task(self._check(), name="gateway endpoints"),
-            asyncio.create_task(self._listen(), name="gateway changes"),
-        ]
         try:
-            yield
+            async with (
+                in_background(self._check(), "gateway endpoints"),
+                in_background(self._listen(), "gateway changes"),
+            ):
+                yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.gather(*(endpoint.close() for endpoint in self._endpoints.values()), *self._closing)
 
     async def drain(self, grace: float) -> None:
@@ -252,9 +250,7 @@ class ProfileEndpoints:
 
     def _end(self, endpoint: ProfileEndpoint) -> None:
         endpoint.end()
-        closing = asyncio.create_task(endpoint.close(), name="gateway endpoint ends")
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        self._closing.start(endpoint.close(), name="gateway endpoint ends")
 
     def _make(self, name: str, offered: OfferedProfile) -> ProfileEndpoint:
         if self._public and not offered.token_hash:

@@ -39,6 +39,7 @@ from toolcrib.serverkit.network.addresses import AddressKind, is_closed
 from toolcrib.serverkit.network.policy import NetworkPolicy, canonical_host, endpoint, shown
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.servers.sandbox.own_ports import is_here, is_own
+from toolcrib.tasks import TaskSet, in_background
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Reach = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -100,7 +101,7 @@ class Relay:
         self._poll.register(notices, select.POLLIN)
         self._threads = ThreadPoolExecutor(2, "sandbox connect")
         """The program decides whether its socket blocks; it must not block us."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskSet()
 
     async def __aenter__(self) -> Relay:
         self._loop.add_reader(self._notices, self._receive)
@@ -134,9 +135,7 @@ class Relay:
         notice = bytearray(_NOTICE.size)
         with contextlib.suppress(OSError):  # it has ended, or was interrupted
             fcntl.ioctl(self._notices, _RECEIVE, notice)
-            task = asyncio.create_task(self._answer(notice), name="sandbox connect")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._answer(notice), name="sandbox connect")
 
     async def _answer(self, notice: bytearray) -> None:
         number, pid, _, _, _, _, descriptor, pointer, length, *_ = _NOTICE.unpack(notice)
@@ -323,7 +322,7 @@ class NameRelay:
         self._inside = inside
         self._nameservers = nameservers
         self._loop = asyncio.get_running_loop()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = TaskSet()
 
     async def __aenter__(self) -> NameRelay:
         self._inside.setblocking(False)
@@ -340,9 +339,7 @@ class NameRelay:
         with contextlib.suppress(OSError):
             query, client = self._inside.recvfrom(65535)
             if len(self._tasks) < MOST_QUERIES:
-                task = asyncio.create_task(self._ask(query, client), name="sandbox name")
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._tasks.start(self._ask(query, client), name="sandbox name")
 
     async def _ask(self, query: bytes, client: Any) -> None:
         for server in self._nameservers():
@@ -413,12 +410,10 @@ def _split(text: str) -> tuple[str, int | None]:
 @asynccontextmanager
 async def serve(channel: socket.socket, hosts: HostList, report: Report) -> AsyncIterator[None]:
     """Be the proxy of the sandbox at the other end of this channel while the block runs."""
-    waiting = asyncio.create_task(_serve(channel, hosts, report), name="sandbox proxy")
     try:
-        yield
+        async with in_background(_serve(channel, hosts, report), "sandbox proxy"):
+            yield
     finally:
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
         channel.close()
 
 

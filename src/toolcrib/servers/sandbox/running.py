@@ -26,6 +26,7 @@ from toolcrib.servers.processes.orphans import descendants, signal_group, stat_o
 from toolcrib.servers.sandbox.confine import MEGABYTE, SandboxedCommand, confine, layout_of
 from toolcrib.servers.sandbox.proxy import HostList, serve
 from toolcrib.servers.transport import LinkContext
+from toolcrib.tasks import in_background
 
 _CONTROLLER = "pids"
 _PREFIX = "toolcrib-"
@@ -142,12 +143,10 @@ async def throttled(group: int, percent: int, report: Callable[[str], None]) -> 
     if not percent:
         yield
         return
-    task = asyncio.create_task(_hold(group, percent / 100, report), name=f"limit of processor use {group}")
     try:
-        yield
+        async with in_background(_hold(group, percent / 100, report), f"limit of processor use {group}"):
+            yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
         signal_group(group, signal.SIGCONT)
 
 
@@ -289,32 +288,25 @@ async def watch(started: Started, report: Callable[[str], None]) -> AsyncIterato
                 serve(started.channel, hosts, lambda line: report(f"[sandbox] {line}"))
             )
         if started.policy.disk:
-            await stack.enter_async_context(limited_on_disk(started, report))
+            limit = _limit_disk(started, report)
+            await stack.enter_async_context(
+                in_background(limit, f"limit of disk space {started.process.pid}")
+            )
         await stack.enter_async_context(throttled(started.process.pid, started.policy.cpu, report))
         yield
 
 
-@asynccontextmanager
-async def limited_on_disk(started: Started, report: Callable[[str], None]) -> AsyncIterator[None]:
-    """Stop the server if its own files take too much space while the block runs."""
-    group, most = started.process.pid, started.policy.disk
-    meter = DiskMeter([str(started.own)], most * MEGABYTE, lambda: descendants(group))
-
-    async def watch_disk() -> None:
-        while not await asyncio.to_thread(meter.exceeded):  # noqa: ASYNC110 - a file system says nothing by itself
-            await asyncio.sleep(DISK_PERIOD)
-        report(
-            f"[sandbox] It was stopped: its private home and /tmp take more than {most} MB. Remove files in "
-            f"{started.own}, or raise sandbox.disk of the server's entry."
-        )
-        started.process.kill()
-
-    task = asyncio.create_task(watch_disk(), name=f"limit of disk space {group}")
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+async def _limit_disk(started: Started, report: Callable[[str], None]) -> None:
+    """Stop the server if its own files take too much space."""
+    most = started.policy.disk
+    meter = DiskMeter([str(started.own)], most * MEGABYTE, lambda: descendants(started.process.pid))
+    while not await asyncio.to_thread(meter.exceeded):  # noqa: ASYNC110 - a file system says nothing by itself
+        await asyncio.sleep(DISK_PERIOD)
+    report(
+        f"[sandbox] It was stopped: its private home and /tmp take more than {most} MB. Remove files in "
+        f"{started.own}, or raise sandbox.disk of the server's entry."
+    )
+    started.process.kill()
 
 
 def _launch(spec: StartCommand, context: LinkContext) -> SandboxedCommand:

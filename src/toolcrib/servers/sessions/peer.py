@@ -27,6 +27,7 @@ from toolcrib.errors import (
     UsageError,
 )
 from toolcrib.servers.transport import Link, Message
+from toolcrib.tasks import TaskSet
 
 _NEAR = 0.002
 """Seconds by which a timer may fire early: event loops count in milliseconds."""
@@ -180,7 +181,7 @@ class Peer:
         self._pending: dict[Any, Pending] = {}
         self._next_id = 1
         self._incoming: dict[Any, asyncio.Task[None]] = {}
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = TaskSet()
         self._loop = asyncio.get_running_loop()
         self._deadlines = Deadlines(self._loop, self._pending)
         self.lost_with: asyncio.Future[ToolcribError] = self._loop.create_future()
@@ -443,9 +444,7 @@ class Peer:
         self._in_background(message, timeout=CANCEL_NOTICE_TIMEOUT)
 
     def _in_background(self, message: Message, *, timeout: float) -> None:
-        task = self._loop.create_task(self._deliver(message, timeout=timeout))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        self._background.start(self._deliver(message, timeout=timeout))
 
     async def _deliver(self, message: Message, *, timeout: float) -> None:
         """Send a message and ignore delivery errors. Raises only `UsageError`."""

@@ -28,7 +28,7 @@ from toolcrib.servers.sessions.handlers import Handlers, relayed_client
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate
 from toolcrib.servers.sessions.peer import INTERNAL_ERROR, METHOD_NOT_FOUND, OnNotice, OnProgress, Peer
 from toolcrib.servers.transport import Inbox, Link
-from toolcrib.tasks import cancel_and_wait
+from toolcrib.tasks import in_background
 from toolcrib.telemetry.propagation import carried
 from toolcrib.version import __version__
 
@@ -61,11 +61,8 @@ async def listen(session: Session, on_notice: OnNotice) -> AsyncIterator[None]:
     if not wanted:
         yield
         return
-    task = asyncio.ensure_future(_keep_listening(session, wanted, on_notice))
-    try:
+    async with in_background(_keep_listening(session, wanted, on_notice), "changes"):
         yield
-    finally:
-        await cancel_and_wait(task)
 
 
 def _promises_changes(capability: Any) -> bool:
