@@ -19,7 +19,7 @@ from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
 from toolcrib.schema.servers import ServerStatus
-from toolcrib.servers.connection import READINESS_INTERVAL
+from toolcrib.servers.supervisor import READINESS_INTERVAL
 from toolcrib.testing.clock import TurnedClock
 
 DEADLINE = 60.0

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toolcrib.clock import Clock
 from toolcrib.config.review import is_bundled, launch_hash, launch_of
@@ -21,20 +21,15 @@ from toolcrib.tasks import TaskSet, cancel_and_wait
 from toolcrib.tools.definitions import Problem
 from toolcrib.tools.registry import Registry
 
+if TYPE_CHECKING:
+    from toolcrib.telemetry.instruments import Instruments
+
 logger = logging.getLogger(__name__)
 
 STEPS_AT_ONCE = 3
 """Steps of a cached list that are taken at once: up to a few hundred tools."""
 MAX_LOGGED = 50
 """Unusable tools of one list that are logged."""
-
-
-class Telemetry(Protocol):
-    def server_changed(self, status: ServerStatus) -> None:
-        """Record the state of a server."""
-
-    def server_removed(self, name: str) -> None:
-        """Record the removal of a server."""
 
 
 class ServerEvents:
@@ -46,7 +41,7 @@ class ServerEvents:
         cache: ToolCache,
         bus: Bus[Event],
         clock: Clock,
-        telemetry: Telemetry | None = None,
+        telemetry: Instruments | None = None,
     ) -> None:
         self._registry = registry
         self._cache = cache

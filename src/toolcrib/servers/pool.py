@@ -20,9 +20,9 @@ from toolcrib.servers.transport import traits_of
 from toolcrib.suggestions import did_you_mean
 
 TWIN = "older era"
+"""The session key of the connection shared by all clients of the older protocol era."""
 _TERMINALS = frozenset({"toolcrib.bundled.terminal", "toolcrib.bundled.project"})
 """Run as processes of their own, these start commands for a model."""
-"""The session key of the connection shared by all clients of the older protocol era."""
 
 
 class Pool:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import (
     CallFailed,
@@ -47,9 +47,6 @@ from toolcrib.schema.tools import (
 from toolcrib.tools.masker import Masker
 from toolcrib.tools.ports import (
     CallGate,
-    CallSettings,
-    CallTelemetry,
-    CallWatch,
     OnDecided,
     OnProgress,
     Recorder,
@@ -58,6 +55,10 @@ from toolcrib.tools.ports import (
 from toolcrib.tools.registry import Registry
 from toolcrib.tools.results import cap, outcome_of, refusal, result_size
 from toolcrib.tools.validation import ArgumentChecker
+
+if TYPE_CHECKING:
+    from toolcrib.config.settings import Settings
+    from toolcrib.telemetry.instruments import CallSpan, Instruments
 
 logger = logging.getLogger(__name__)
 
@@ -90,10 +91,10 @@ class Caller:
         gate: CallGate,
         recorder: Recorder,
         bus: Bus[Event],
-        settings: CallSettings,
+        settings: Settings,
         *,
         masker: Masker | None = None,
-        telemetry: CallTelemetry | None = None,
+        telemetry: Instruments | None = None,
         arrive: Callable[[str], Awaitable[bool]] = _never,
         settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -231,7 +232,7 @@ class _CallState:
 
     tool: Tool | None = None
     tally: Tally | None = None
-    watch: CallWatch | None = None
+    watch: CallSpan | None = None
     text: str | None = None
     extra: Mapping[str, Any] = _NOTHING
     size = 0

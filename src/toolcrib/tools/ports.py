@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from toolcrib.errors import ToolcribError
 from toolcrib.schema.tools import (
     CallRecord,
     DefinitionHistory,
     Origin,
-    Outcome,
-    Principal,
     Tool,
     ToolCall,
     ToolDefinition,
@@ -82,18 +79,6 @@ class Recorder(Protocol):
         """Must not block."""
 
 
-class CallWatch(Protocol):
-    def ended(self, outcome: Outcome, ms: float, error: ToolcribError | None) -> None:
-        """Called in the task that began it."""
-
-
-class CallTelemetry(Protocol):
-    """Notified of calls; None if nothing is measured."""
-
-    def began(self, tool: Tool, principal: Principal) -> CallWatch:
-        """A call begins; must not block."""
-
-
 class HistoryStore(Protocol):
     """Stores definitions across restarts."""
 
@@ -131,11 +116,3 @@ class PinStore(Protocol):
 
         `approve_new` approves tools that were never approved, except those that `screen` holds.
         """
-
-
-class CallSettings(Protocol):
-    """The settings that `Caller` reads."""
-
-    @property
-    def max_result_bytes(self) -> int:
-        """Larger results are cut."""

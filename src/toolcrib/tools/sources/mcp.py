@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import UnknownServer
 from toolcrib.schema.tools import Origin, Tool, ToolCall, ToolResult
@@ -12,33 +12,8 @@ from toolcrib.serverkit.caller_context import asked_call
 from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.ports import OnProgress
 
-
-class PoolCalls(Protocol):
-    """The part of the server pool that this source uses."""
-
-    async def call_tool(
-        self,
-        server: str,
-        tool: str,
-        arguments: dict[str, Any],
-        *,
-        timeout: float | None,
-        on_progress: OnProgress | None = None,
-        session: str | None = None,
-        repeatable: bool = False,
-        check: Callable[[Any], None] | None = None,
-    ) -> ToolResult:
-        """Call a server's tool by its original name; without a timeout the server's setting applies.
-
-        `check` is called with the tool's current definition if the call had to wait for the server; it raises
-        if the call must not be made.
-        """
-
-    def starting(self) -> list[str]:
-        """Servers that are starting and have no tools yet."""
-
-    async def session(self, server: str) -> object:
-        """The session of a server; waits for its start, and raises if it is not ready in time."""
+if TYPE_CHECKING:
+    from toolcrib.servers.pool import Pool
 
 
 class McpTools:
@@ -52,7 +27,7 @@ class McpTools:
 
     def __init__(
         self,
-        servers: PoolCalls,
+        servers: Pool,
         patience: Callable[[Tool], float | None] = lambda tool: None,
         check: Callable[[Tool, Any], None] = lambda tool, listed: None,
     ) -> None:

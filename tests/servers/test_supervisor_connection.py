@@ -13,9 +13,9 @@ from tests.loop_clock import LoopClock
 from tests.servers.test_starts import Starter, _end, _settle
 from toolcrib.errors import ConnectionLost
 from toolcrib.schema.servers import ServerEntry
-from toolcrib.servers.connection import Connection
 from toolcrib.servers.ports import ServerListener, SupervisorContext
 from toolcrib.servers.starts import FIRST_CALL_PAUSE, StartSlots
+from toolcrib.servers.supervisor import Connection
 
 pytestmark = pytest.mark.usefixtures("tidy")
 
