@@ -117,7 +117,7 @@ async def chat_reply(
     if content is not None:
         reply["content"] = content
     await host.chats.questions.decide(id, reply).taken.wait()
-    await host.approvals.policy.rules.stored()  # the answer may have made one
+    await host.approvals.rules.stored()  # the answer may have made one
     return {"id": id}
 
 

@@ -44,7 +44,7 @@ async def policy_list(host: Host) -> Policy:
         "modes": dict(gate.modes),
         "rules": await shown_rules(host),
         "built_in": list(plugins.names(RULES)),
-        "broken": list(gate.rules.broken()),
+        "broken": list(host.approvals.rules.broken()),
     }
 
 
@@ -88,14 +88,14 @@ async def policy_explain(
 async def policy_add(host: Host, *, rule: JsonObject) -> RuleShown:
     """Add an approval rule after checking its examples."""
     checked = check_rule(rule)
-    host.approvals.policy.rules.add(checked)
+    host.approvals.rules.add(checked)
     await _stored(host)
     return rule_shown(checked)
 
 
 async def _stored(host: Host) -> None:
     """Raise `DatabaseUnavailable` if the change cannot be stored at the moment."""
-    if not await host.approvals.policy.rules.stored():
+    if not await host.approvals.rules.stored():
         raise DatabaseUnavailable(
             "The change applies now, but is not stored yet: the database cannot be written.",
             hint="It is stored as soon as that is possible. See why with: toolcrib doctor",
@@ -134,7 +134,7 @@ async def policy_edit(host: Host, id: str, *, rule: JsonObject) -> RuleShown:
     The new rule has a new id. Raises `NotFound`, or `UsageError` for an invalid rule.
     """
     checked = check_rule(rule)
-    if not host.approvals.policy.rules.replace(id, checked):
+    if not host.approvals.rules.replace(id, checked):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
     await _stored(host)
     return rule_shown(checked)
@@ -146,7 +146,7 @@ async def policy_switch(host: Host, id: str, enabled: bool) -> RuleSwitched:
 
     Raises `NotFound`.
     """
-    if not host.approvals.policy.rules.switch(id, enabled):
+    if not host.approvals.rules.switch(id, enabled):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
     await _stored(host)
     return {"id": id, "enabled": enabled}
@@ -158,8 +158,8 @@ async def policy_remove(host: Host, id: str) -> RuleRemoved:
 
     Raises `NotFound`.
     """
-    known = {rule.id: rule for rule, _ in host.approvals.policy.rules.listed()}.get(id)
-    if not host.approvals.policy.rules.remove(id):
+    known = {rule.id: rule for rule, _ in host.approvals.rules.listed()}.get(id)
+    if not host.approvals.rules.remove(id):
         raise NotFound(f"There is no rule {id!r}.", hint="See them with: toolcrib policy")
     await _stored(host)
     return {"id": id, "removed": True, "rule": None if known is None else rule_shown(known)}

@@ -166,7 +166,7 @@ Uses = Mapping[str, tuple[int, datetime]]
 
 async def shown_rules(host: Host) -> list[PolicyRule]:
     """All readable rules, enabled or not, in order of creation."""
-    listed = host.approvals.policy.rules.listed()
+    listed = host.approvals.rules.listed()
     uses = await host.audit.look(partial(uses_of_rules, rules=[rule.id for rule, _ in listed]))
     return [_shown(host, number, rule, on, uses) for number, (rule, on) in enumerate(listed, 1)]
 
@@ -176,7 +176,7 @@ def rule_shown(rule: Rule) -> RuleShown:
 
 
 def rule_numbers(host: Host) -> dict[str, int]:
-    return {rule.id: number for number, (rule, _) in enumerate(host.approvals.policy.rules.listed(), 1)}
+    return {rule.id: number for number, (rule, _) in enumerate(host.approvals.rules.listed(), 1)}
 
 
 def covers_tool(rule: PolicyRule, server: str | None, name: str) -> bool:
