@@ -11,7 +11,7 @@ from tests.approvals.people import AGENT, NO, Person, Tools, allowed, gate_with
 from toolcrib.approvals import paths
 from toolcrib.approvals.gate import ApprovalGate
 from toolcrib.approvals.rule import Pattern, Rule
-from toolcrib.approvals.rule_store import RulesInMemory
+from toolcrib.approvals.rule_match import RulesInMemory
 
 
 @pytest.fixture

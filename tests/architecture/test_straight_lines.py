@@ -91,25 +91,25 @@ async def opened(crib: Crib, **options: Any) -> AsyncIterator[toolcrib.Host]:
 
 async def test_a_call(crib: Crib) -> None:
     async with opened(crib) as host:
-        await check(lambda: host.call("demo__add", NUMBERS), 48, 24)
+        await check(lambda: host.call("demo__add", NUMBERS), 48, 23)
 
 
 async def test_a_call_over_stdio(crib: Crib) -> None:
     crib.entry("demo", {"command": sys.executable, "args": ["-m", "toolcrib.bundled.demo"]})
     async with crib.open() as host:
         await host.ready()
-        await check(lambda: host.call("demo__add", NUMBERS), 35, 20)
+        await check(lambda: host.call("demo__add", NUMBERS), 35, 19)
 
 
 async def test_a_call_as_an_operation(crib: Crib) -> None:
     async with opened(crib) as host:
         params = {"tool": "demo__add", "arguments": NUMBERS}
-        await check(lambda: perform(host, "call", params, Invocation()), 70, 31)
+        await check(lambda: perform(host, "call", params, Invocation()), 70, 30)
 
 
 @pytest.mark.parametrize(
     ("era", "tool", "functions", "files"),
-    [("legacy", "demo__add", 123, 53), ("modern", "demo__add", 124, 53), ("modern", "other__echo", 77, 39)],
+    [("legacy", "demo__add", 117, 50), ("modern", "demo__add", 118, 50), ("modern", "other__echo", 74, 37)],
 )
 async def test_a_call_through_the_gateway(
     crib: Crib, era: str, tool: str, functions: int, files: int
@@ -143,7 +143,7 @@ async def test_a_call_from_the_page(crib: Crib) -> None:
             answer = await client.post(f"{page.base}/api/call", json=params, headers=headers)
             assert answer.is_success
 
-        await check(line, 157, 57)
+        await check(line, 154, 55)
 
 
 async def test_a_question(crib: Crib) -> None:
@@ -153,7 +153,7 @@ async def test_a_question(crib: Crib) -> None:
             model = ScriptedModel(calls(("demo__add", NUMBERS)), "It is 3.")
             assert (await host.agent(model).ask("What is 1 plus 2?")).answer == "It is 3."
 
-        await check(line, 238, 64)
+        await check(line, 234, 61)
 
 
 async def test_a_workflow_of_one_step(crib: Crib) -> None:
@@ -164,7 +164,7 @@ async def test_a_workflow_of_one_step(crib: Crib) -> None:
             run = await perform(host, "workflow_run", params, Invocation())
             assert run["state"] == "finished"
 
-        await check(line, 384, 101)
+        await check(line, 380, 90)
 
 
 PROGRAM = """
@@ -186,4 +186,4 @@ def test_the_command_that_calls_a_tool_without_a_host(tmp_path: Path) -> None:
     fewest = min((json.loads(one.stderr.splitlines()[-1]) for one in done), key=len)
 
     assert [one.stdout.strip() for one in done] == ["3"] * 3
-    assert_few([(file, function) for file, function in fewest], 483, 112)
+    assert_few([(file, function) for file, function in fewest], 483, 111)

@@ -32,7 +32,7 @@ from toolcrib.approvals.facts import (
 )
 from toolcrib.approvals.paths import Disk, LocalDisk, PathContext
 from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, Asker
-from toolcrib.approvals.rule_store import RulesInMemory, RuleStore
+from toolcrib.approvals.rule_match import RulesInMemory, RuleStore
 from toolcrib.approvals.rules import protected_files, session_mode
 from toolcrib.approvals.sessions import SessionState, SessionStates
 from toolcrib.approvals.verdict import Case, RuleModule, judge, judge_beside_loop, remember_commands
@@ -217,14 +217,24 @@ class ApprovalGate:
         if call.tool.origin == "mcp" and not self._has_foreign_rules and not self.rules.active:
             session = self.sessions.of(call.principal)
             mode = self._mode_in(session, call.principal)
-            if not session.rules and (mode == "off" or (mode == "on_rule" and self._is_harmless(call))):
+            harmless = mode == "off" or (
+                # No built-in rule applies; those for commands and code are for our own tools.
+                mode == "on_rule"
+                and not self.is_ours(call.tool)
+                and protected_files.check(call, self._plain) is None
+            )
+            if harmless and not session.rules:
                 if call.tool.name not in session.untrusted and call.tool.name not in session.private:
                     self._saw(session, call)
                 return _ALLOWED
         began = time.perf_counter()
         case = self._case(call)
         judgement = await judge_beside_loop(case)
-        noted = {"mode": case.mode, "decision": judgement.decision, "judged_ms": _milliseconds(began)}
+        noted = {
+            "mode": case.mode,
+            "decision": judgement.decision,
+            "judged_ms": round((time.perf_counter() - began) * 1000, 1),
+        }
         if judgement.decision == "ask":
             decision = await self._ask(call, noted)
         else:
@@ -247,10 +257,6 @@ class ApprovalGate:
         if not (session.wrote and reads_file(call, ours=ours)):
             session.addresses.find(found_texts(call, result, ours=ours))
 
-    def _is_harmless(self, call: ToolCall) -> bool:
-        """Whether no built-in rule applies; those for commands and code are for our own tools."""
-        return not self.is_ours(call.tool) and protected_files.check(call, self._plain) is None
-
     def _case(self, call: ToolCall) -> Case:
         principal, session = call.principal, self.sessions.of(call.principal)
         facts = Facts(
@@ -260,13 +266,15 @@ class ApprovalGate:
             private_from=session.private_from,
             read=session.read,
             addresses=session.addresses,
-            lifted=session.is_lifted(call.tool),
+            lifted=session.lifted is not None or call.tool.hash in session.lifted_tools,
             protected=self._protected,
             project=session.project or self._default_project,
             disk=self._disk,
             asks_before_sending=_kind(principal) == GATEWAY and principal.name not in self.unasked,
         )
-        mode, ground = self._mode_in(session, principal), self._ground(call.tool, session)
+        mode = self._mode_in(session, principal)
+        # Our own tools resolve paths in the project; for others the folder is unknown.
+        ground = PathContext(self._disk, session.project if facts.ours and call.tool.origin != "mcp" else "")
         rules = [rule for rule in self.rules.active if _in_scope(rule, principal, session)]
         return Case(call, facts, mode, [*rules, *session.rules], ground, self._modules)
 
@@ -274,11 +282,6 @@ class ApprovalGate:
         if session.asker is not None or principal.name in self.unasked:
             return session.asker or self.asker
         return self.askers.get(_kind(principal), self.asker)
-
-    def _ground(self, tool: Tool, session: SessionState) -> PathContext:
-        """Our own tools resolve paths in the project; for others the folder is unknown."""
-        start = session.project if tool.origin != "mcp" and self.is_ours(tool) else ""
-        return PathContext(self._disk, start)
 
     async def _ask(self, call: ToolCall, noted: Mapping[str, Any]) -> Decision:
         session = self.sessions.of(call.principal)
@@ -301,14 +304,14 @@ class ApprovalGate:
                 reason = f"{judgement.reasons[0]} Nobody is there to be asked"
                 return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
             preview = await self._preview(call) if self.is_ours(call.tool) else None
-            question = self._question(call, judgement, session, preview, scope)
+            question = self._question(case, judgement, session, preview, scope)
             self.asking[call.id] = question
             began = time.perf_counter()
             try:
                 answer = await asker.ask(question)
             finally:
                 self.asking.pop(call.id, None)
-            waited = _milliseconds(began)
+            waited = round((time.perf_counter() - began) * 1000, 1)
             await remember_commands([(call, self.is_ours(call.tool))])
             if digest(dict(call.arguments)) != before:
                 return Decision(allowed=False, reason="its arguments changed while the user was asked")
@@ -390,12 +393,13 @@ class ApprovalGate:
 
     def _question(
         self,
-        call: ToolCall,
+        case: Case,
         judgement: Judgement,
         session: SessionState,
         preview: Mapping[str, Any] | None,
         scope: CallScope | None,
     ) -> ApprovalRequest:
+        call, ours = case.call, case.facts.ours
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
         scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
         if scope is not None:
@@ -414,12 +418,9 @@ class ApprovalGate:
             arguments=call.arguments,
             reasons=(*judgement.reasons, *filter(None, [scope.reason if scope else ""])),
             rule=proposed_rule(
-                call,
-                ours=self.is_ours(call.tool),
-                ground=self._ground(call.tool, session),
-                folders=(session.project, *self._folders),
+                call, ours=ours, ground=case.ground, folders=(session.project, *self._folders)
             ),
-            tool_rule=tool_rule(call, ours=self.is_ours(call.tool)) if lasting and not scope else None,
+            tool_rule=tool_rule(call, ours=ours) if lasting and not scope else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
             lifts=_flow_exceptions(call.principal) if judgement.flow and not scope else (),
@@ -473,10 +474,6 @@ def _flow_exceptions(principal: Principal) -> tuple[FlowException, ...]:
     if not principal.owns_session:
         return ()
     return FLOW_EXCEPTIONS if _kind(principal) == "agent" else ("tool", "session")
-
-
-def _milliseconds(began: float) -> float:
-    return round((time.perf_counter() - began) * 1000, 1)
 
 
 def _answer_noted(question: ApprovalRequest, answer: ApprovalAnswer, waited: float) -> dict[str, Any]:

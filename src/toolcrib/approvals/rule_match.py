@@ -1,4 +1,4 @@
-"""Decides whether a user's rule matches a call. Pure; rules about folders get a disk.
+"""The user's rules as the gate reads them, and whether one matches a call. Rules about folders get a disk.
 
 Allow rules are read narrowly, deny and ask rules widely: allowing `npm run *` allows no other command beside
 it, and denying `git push *` also finds it among other commands and inside wrappers.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
 
 from toolcrib.approvals.facts import shell_argument, shell_argument_named
@@ -25,6 +26,39 @@ if TYPE_CHECKING:
 INERT = frozenset({"timeout", "pty", "background"})
 """Arguments of shell tools that do not affect what is run."""
 _MISSING = object()
+
+
+class RuleStore(Protocol):
+    @property
+    def active(self) -> Sequence[Rule]:
+        """The rules that apply, in the order in which they were made."""
+
+    def add(self, rule: Rule) -> None:
+        """Add a rule; adding it again changes nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenRule:
+    """A stored rule that is invalid or contradicts its examples."""
+
+    id: str
+    rule: str
+    """As stored."""
+    reason: str
+
+
+class RulesInMemory:
+    """Rules for the lifetime of the process."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+
+    @property
+    def active(self) -> Sequence[Rule]:
+        return tuple(self._rules.values())
+
+    def add(self, rule: Rule) -> None:
+        self._rules[rule.id] = rule
 
 
 def speaks_of(

@@ -97,10 +97,6 @@ class SessionState:
         elif how_far is not None and self.lifted != "session":
             self.lifted = how_far
 
-    def is_lifted(self, tool: Tool) -> bool:
-        """Whether untrusted content may cause calls of this tool."""
-        return self.lifted is not None or tool.hash in self.lifted_tools
-
     def end_turn(self) -> None:
         """End everything granted for one turn."""
         self.granted = self.asker = None

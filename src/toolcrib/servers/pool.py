@@ -11,7 +11,7 @@ from typing import Any
 from toolcrib.errors import ConfigError, NotTrusted, UnknownServer
 from toolcrib.schema.servers import RestartPolicy, ServerEntry, ServerState, ServerStatus
 from toolcrib.servers.ports import OpenSession, SupervisorContext, ToolCache, notices_only, without_listener
-from toolcrib.servers.sessions.handlers import RelayedClient, relayed_client
+from toolcrib.servers.sessions.handlers import relayed_client
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.servers.sessions.session import Session
 from toolcrib.servers.supervisor import Supervisor
@@ -150,7 +150,7 @@ class Pool:
             supervisor = self._instance(supervisor, session)
             if supervisor.listed.replaced:  # its list is not in the registry
                 supervisor.listed.check(tool, check)
-        elif (client := relayed_client.get()) is not None and self._needs_twin(supervisor, client):
+        elif (client := relayed_client.get()) is not None and client.wants_legacy and _has_twin(supervisor):
             return self._call_twin(supervisor, tool, arguments, timeout, on_progress, repeatable, check)
         return supervisor.call(
             tool, arguments, timeout=timeout, on_progress=on_progress, repeatable=repeatable, check=check
@@ -230,17 +230,6 @@ class Pool:
             self._with.listener.changed(self._broken[name])
         return news
 
-    def _needs_twin(self, supervisor: Supervisor, client: RelayedClient) -> bool:
-        """Whether a client of the older era calls a remote server with which we use the newer era.
-
-        A server of both eras can ask such a client questions only over a connection of the older era.
-        """
-        if not client.wants_legacy:
-            return False
-        session = supervisor.session
-        remote = traits_of(supervisor.entry.type).second_connection
-        return remote and session is not None and session.agreement.era == "modern"
-
     async def _call_twin(
         self,
         shared: Supervisor,
@@ -286,6 +275,14 @@ class Pool:
             self._isolated[key] = instance
             instance.open()
         return instance
+
+
+def _has_twin(supervisor: Supervisor) -> bool:
+    """Whether a client of the older era needs another connection: the server is remote, and ours is of the
+    newer era. A server of both eras can ask such a client questions only over one of the older era."""
+    session = supervisor.session
+    remote = traits_of(supervisor.entry.type).second_connection
+    return remote and session is not None and session.agreement.era == "modern"
 
 
 def _broken_status(name: str, error: ConfigError) -> ServerStatus:

@@ -28,7 +28,7 @@ from toolcrib.serverkit.readiness import Lack
 from toolcrib.servers.health import FLOODS, Health, SilenceTimer, watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.processes.child import shortage_of
-from toolcrib.servers.processes.exit_errors import log_size, slow_start
+from toolcrib.servers.processes.log import log_size, slow_start
 from toolcrib.servers.processes.orphans import signal_group
 from toolcrib.servers.restarts import HOPELESS as HOPELESS
 from toolcrib.servers.restarts import RestartBudget, not_ready

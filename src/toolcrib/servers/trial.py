@@ -15,7 +15,7 @@ from toolcrib.errors import ConnectionLost, ServerLacks, ToolcribError
 from toolcrib.schema.json_values import OMITTED
 from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
-from toolcrib.servers.processes.exit_errors import log_size, slow_start
+from toolcrib.servers.processes.log import log_size, slow_start
 from toolcrib.servers.sessions.session import NoHandshake, Session, connect, converse, new_peer
 from toolcrib.servers.transport import traits_of
 

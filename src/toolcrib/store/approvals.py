@@ -16,8 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.approvals.question import ApprovalAnswer, ApprovalRequest, WaitingQuestion, read_flow_exception
-from toolcrib.approvals.rule_match import check_examples
-from toolcrib.approvals.rule_store import BrokenRule
+from toolcrib.approvals.rule_match import BrokenRule, check_examples
 from toolcrib.clock import Clock
 from toolcrib.errors import UsageError
 from toolcrib.schema.deciders import decider, deciding

@@ -20,8 +20,7 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any
 
-from toolcrib.tools.orders import orders
-from toolcrib.tools.steering import KnownNames, steering
+from toolcrib.tools.steering import KnownNames, orders, steering
 
 HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"

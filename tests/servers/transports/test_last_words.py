@@ -9,7 +9,7 @@ import pytest
 
 from tests.loop_clock import LoopClock
 from tests.servers.children import eventually, linked, misbehaving
-from toolcrib.servers.processes.exit_errors import exit_error, telling_lines
+from toolcrib.servers.processes.log import exit_error, telling_lines
 from toolcrib.servers.transports import stdio
 
 NODE = """node:internal/modules/cjs/loader:1210

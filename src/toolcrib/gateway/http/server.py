@@ -41,6 +41,7 @@ from toolcrib.serverkit.protocol import (
     Message,
     Refusal,
 )
+from toolcrib.servers.processes.origin import claimed
 from toolcrib.servers.remote.headers import (
     InvalidMark,
     Path,
@@ -49,7 +50,6 @@ from toolcrib.servers.remote.headers import (
     parameter_headers,
     standard_headers,
 )
-from toolcrib.servers.sandbox.own_ports import claimed
 
 HEADER_MISMATCH = -32020
 PARAMETER = "mcp-param-"
@@ -196,7 +196,7 @@ class HttpApplication:
     def __init__(
         self, endpoints: ProfileEndpoints, guard: HeaderCheck, fallback: FallbackApp | None = None
     ) -> None:
-        self._host = endpoints.host
+        self._core = endpoints.host.core
         self._endpoints = endpoints
         self._fallback = fallback
         self._load = endpoints.load
@@ -207,7 +207,7 @@ class HttpApplication:
     def check_head(self, request: HttpRequest) -> None:
         """Refuse a request that is not allowed, before its body has arrived."""
         admission = request.head.admission
-        if admission is None or admission.config is not self._host.config or self._load.ending:
+        if admission is None or admission.config is not self._core.config or self._load.ending:
             self._check(request)
         else:
             request.admission = admission
@@ -235,7 +235,7 @@ class HttpApplication:
         elif request.method == "POST" and not _is_json(headers.get("content-type", "")):
             request.say(415, "Send the message as application/json.", close=True)
         else:
-            request.admission = request.head.admission = RequestContext(self._host.config, endpoint, headers)
+            request.admission = request.head.admission = RequestContext(self._core.config, endpoint, headers)
 
     def handle(self, request: HttpRequest) -> None:
         """Answer a request that has arrived completely."""
@@ -309,7 +309,7 @@ class HttpApplication:
     ) -> _Work | None:
         method, params, endpoint = message.get("method"), message.get("params"), admission.endpoint
         name = params.get("name") if type(params) is dict else None
-        snapshot = (version, name, self._host.toolset.registry.snapshot.version)
+        snapshot = (version, name, self._core.registry.snapshot.version)
         if method != "tools/call" or admission.checked != snapshot:
             try:
                 _check_modern(admission, message, version, request.headers)

@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.approvals.rule import Rule
-from toolcrib.approvals.rule_store import BrokenRule
+from toolcrib.approvals.rule_match import BrokenRule
 from toolcrib.approvals.rule_text import rule_place, rule_words
 from toolcrib.host import Host
 from toolcrib.schema.approvals import Effect, FlowException, Mode, Scope

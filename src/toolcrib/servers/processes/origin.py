@@ -2,6 +2,7 @@
 
 Every terminal command runs under a keeper process, which adopts orphans: a double fork, a new session or an
 empty environment cannot hide it. A keeper above this process does not count.
+Sandboxed servers do not reach the ports on which this process serves its gateway, not even by their proxy.
 """
 
 from __future__ import annotations
@@ -10,16 +11,45 @@ import os
 import socket
 import struct
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
+
+_open: Counter[int] = Counter()
 
 KEEPER = b"/toolcrib/bundled/terminal/keeper.py"
 ENTRANCE = b"/toolcrib/servers/sandbox/entrance.py"
 """An argument of the bubblewrap around a sandboxed server, which nothing inside can end or change."""
 _FARTHEST = 1000
+
+
+@contextmanager
+def claimed(port: int) -> Iterator[None]:
+    """Keep sandboxed servers from this port of this machine while the block runs."""
+    _open[port] += 1
+    try:
+        yield
+    finally:
+        _open[port] -= 1
+
+
+def is_own(address: str, port: int) -> bool:
+    """Whether this leads to our gateway."""
+    return _open[port] > 0 and is_here(address)
+
+
+def is_here(address: str, *flow_and_scope: int) -> bool:
+    """Whether an address is one of this machine: only to such a one can a socket be bound."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.bind((address, 0, *flow_and_scope))
+    except OSError:
+        return False
+    return True
 
 
 def runs_in_sandbox(pid: int) -> bool:
@@ -131,18 +161,7 @@ def _is_loopback(address: Address) -> bool:
 
 def _other_end(ours: Address, theirs: Address) -> tuple[str, int] | None:
     """The inode and the user of the socket at the other end, if it is on this machine."""
-    return _asked(ours, theirs) or (_listed(ours, theirs) if _is_here(theirs) else None)
-
-
-def _is_here(address: Address) -> bool:
-    """Whether an address is one of this machine: only to such a one can a socket be bound."""
-    ip = str(address[0])
-    with socket.socket(socket.AF_INET6 if ":" in ip else socket.AF_INET) as trial:
-        try:
-            trial.bind((ip, 0, *address[2:]))
-        except OSError:
-            return False
-    return True
+    return _asked(ours, theirs) or (_listed(ours, theirs) if is_here(*theirs[:1], *theirs[2:]) else None)
 
 
 def _asked(ours: Address, theirs: Address) -> tuple[str, int] | None:

@@ -38,7 +38,7 @@ from toolcrib.schema.servers import OTHER_MACHINES
 from toolcrib.serverkit.network.addresses import AddressKind, is_closed
 from toolcrib.serverkit.network.policy import NetworkPolicy, canonical_host, endpoint, shown
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
-from toolcrib.servers.sandbox.own_ports import is_here, is_own
+from toolcrib.servers.processes.origin import is_here, is_own
 from toolcrib.tasks import TaskSet, in_background
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

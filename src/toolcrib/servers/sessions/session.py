@@ -22,7 +22,7 @@ from toolcrib.errors import CallFailed, CallTimeout, PeerError, ServerUnavailabl
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
 from toolcrib.serverkit.encoding import MAX_HANDED_ON
 from toolcrib.serverkit.readiness import READY, Lack, read_lack
-from toolcrib.servers.processes.exit_errors import slow_start_hint
+from toolcrib.servers.processes.log import slow_start_hint
 from toolcrib.servers.sessions.codec import Measured
 from toolcrib.servers.sessions.handlers import Handlers, relayed_client
 from toolcrib.servers.sessions.negotiation import Agreement, Era, Identity, negotiate

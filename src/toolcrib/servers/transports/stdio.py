@@ -21,8 +21,7 @@ from toolcrib.serverkit.encoding import SMALL, is_large
 from toolcrib.servers.metered import THREAD_WEIGHT, ServerShare
 from toolcrib.servers.processes import child
 from toolcrib.servers.processes.child import Child, LineCutter, LineTooLong
-from toolcrib.servers.processes.exit_errors import exit_error
-from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog
+from toolcrib.servers.processes.log import LONGEST_LINE, ServerLog, exit_error
 from toolcrib.servers.processes.termination import end_group
 from toolcrib.servers.sessions.codec import NotAMessage, decode, decode_timed, encode_any, encode_light
 from toolcrib.servers.transport import Inbox, Link, LinkContext, Message, Traits
