@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from toolcrib.gateway.http import exchange
+from toolcrib.gateway.http import sessions
 from toolcrib.host import Host
 
 DEADLINE = 60.0
@@ -108,7 +108,7 @@ async def test_an_answer_that_takes_long_becomes_a_stream_that_can_be_resumed(ol
 
 
 async def test_a_quick_answer_to_a_client_that_names_json_first_is_plain_json(old, monkeypatch):
-    monkeypatch.setattr(exchange, "STREAM_AFTER", DEADLINE)  # no answer is slow
+    monkeypatch.setattr(sessions, "STREAM_AFTER", DEADLINE)  # no answer is slow
     await old.open()
     async with old.call(1, "slow__echo", JSON_FIRST, text="x") as response:
         assert response.headers["content-type"] == "application/json"

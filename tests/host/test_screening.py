@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from tests.conftest import Crib
 from toolcrib.clock import SystemClock
-from toolcrib.host.screening import PORTION, Screening
+from toolcrib.host.server_events import PORTION, Screening
 from toolcrib.operations.results.servers import server_shown
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.store.database import open_database

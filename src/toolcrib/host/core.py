@@ -20,8 +20,7 @@ from toolcrib.config.secrets import SecretStore
 from toolcrib.config.store import ConfigStore, new_document
 from toolcrib.errors import ConfigError
 from toolcrib.events import Bus
-from toolcrib.host.screening import Screening
-from toolcrib.host.server_events import ServerEvents
+from toolcrib.host.server_events import Screening, ServerEvents
 from toolcrib.schema.events import ConfigChanged, Event, ServerRemoved
 from toolcrib.schema.tools import Tool
 from toolcrib.servers.connector import Connector

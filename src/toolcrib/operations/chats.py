@@ -18,7 +18,7 @@ from toolcrib.agent.export import as_markdown, chat_info_json, chat_json
 from toolcrib.chats.replay import StoredEntry, replay
 from toolcrib.chats.turn_json import turn_json
 from toolcrib.host import Host
-from toolcrib.host.chat_news import Told
+from toolcrib.host.chat_services import Told
 from toolcrib.operations.operation import (
     LAZY,
     operation,

@@ -18,7 +18,7 @@ from toolcrib.errors import NetworkRefused
 from toolcrib.gateway.http.server import serve_http
 from toolcrib.operations.trust import sandbox_text
 from toolcrib.schema.servers import OTHER_MACHINES, SandboxPolicy
-from toolcrib.servers.sandbox import confine
+from toolcrib.servers.sandbox import running as confine
 from toolcrib.servers.sandbox.proxy import HostList, NameRelay
 
 MANY = """

@@ -9,7 +9,7 @@ import pytest
 
 from toolcrib.schema.servers import SandboxPolicy
 from toolcrib.serverkit.sandbox.layout import Layout, State
-from toolcrib.servers.sandbox.confine import SandboxedCommand, layout_of, named_in_arguments, tree_of
+from toolcrib.servers.sandbox.running import SandboxedCommand, layout_of, named_in_arguments, tree_of
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from toolcrib.config.contents import Config
 from toolcrib.gateway.http.address import HeaderCheck, bind, listen, shown_name
 from toolcrib.gateway.http.connection import HttpConnection
 from toolcrib.gateway.http.endpoints import ENDPOINT, LISTEN, ProfileEndpoint, ProfileEndpoints
-from toolcrib.gateway.http.exchange import Exchange, resume, stream_changes
 from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
+from toolcrib.gateway.http.sessions import Exchange, resume, stream_changes
 from toolcrib.gateway.profile import Offer, offer_all
 from toolcrib.host import Host
 from toolcrib.schema.tools import Tool
