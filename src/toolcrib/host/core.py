@@ -140,12 +140,6 @@ def _overlaid(config: Config, profiles: Profiles) -> Config:
     return overlaid(config, profiles)
 
 
-async def _database_url(setting: str, secrets: SecretStore) -> str:
-    from toolcrib.config.database_url import connection_url
-
-    return await asyncio.to_thread(connection_url, setting, secrets)
-
-
 async def _shared(database: AsyncDatabase, secrets: SecretStore) -> Profiles:
     """The profiles that all hosts of a database have; from now on, its decisions are checked with its key."""
     from toolcrib.host.database_key import use_key
@@ -174,7 +168,11 @@ async def build_core(
     secrets.on_value = masker.learn
     with contextlib.suppress(ConfigError):  # reported by those who need a secret
         await asyncio.to_thread(secrets.tell)
-    url = await _database_url(settings.database, secrets) if settings.database else ""
+    url = ""
+    if settings.database:
+        from toolcrib.config.database_url import connection_url
+
+        url = await asyncio.to_thread(connection_url, settings.database, secrets)
     database = await stack.enter_async_context(open_database(url or paths.database))
     profiles = await _shared(database, secrets) if database.shared else {}
     history = await ToolHistory.open(database, clock=clock)
@@ -187,7 +185,9 @@ async def build_core(
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, pins, prefix=settings.tool_prefix)
     client_requests = ClientRequests(
-        partial(_server_of, registry), lambda: core.config.settings.agent, handlers
+        lambda tool: found.server if (found := core.tool(tool)) else None,
+        lambda: core.config.settings.agent,
+        handlers,
     )
     server_events = ServerEvents(registry, lists, bus, clock, telemetry)
     stack.push_async_callback(server_events.close)
@@ -264,11 +264,6 @@ def _with_added(config: Config, added: Mapping[str, Mapping[str, Any]]) -> Confi
         servers={**kept, **{name: parse_entry(name, {**raw, ADDED: True}) for name, raw in new.items()}},
         fingerprints={**marks, **{name: fingerprint(raw) for name, raw in new.items()}},
     )
-
-
-def _server_of(registry: Registry, tool: str) -> str | None:
-    found = registry.snapshot.get(tool)
-    return None if found is None else found.server
 
 
 def _signed_in(credentials: CredentialStore, server: str, url: str) -> object | None:

@@ -358,7 +358,7 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
 
     mcp = McpTools(core.servers, patience, registry.check_listed)
     sources = (native, inline, mcp)
-    approvals, workspace = await open_approvals(core, gate, ServicePreviews(lambda: core.servers))
+    approvals, workspace = await open_approvals(core, gate, ServicePreviews(core.servers))
     stack.push_async_callback(workspace.close)
     masker, telemetry, gate = core.masker, core.telemetry, approvals.gate
 

@@ -93,12 +93,9 @@ def running_host(file: Path) -> dict[str, Any] | None:
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _note(descriptor)
+        return None if _try_lock(descriptor, fcntl.LOCK_SH) else _note(descriptor)
     finally:
         os.close(descriptor)
-    return None
 
 
 def _taken(descriptor: int, home: Path) -> HostRunning:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.approvals.sessions import unknown_scope
@@ -56,7 +56,7 @@ _FLAGS = ("all_day", "notify")
 class ServicePreviews:
     """Asks servers for previews."""
 
-    def __init__(self, servers: Callable[[], Pool]) -> None:
+    def __init__(self, servers: Pool) -> None:
         self._servers = servers
 
     async def of(self, call: ToolCall) -> dict[str, Any] | None:
@@ -84,7 +84,7 @@ class ServicePreviews:
         }
         asked_call.set(call.id)  # from now on, the server compares the call with what it described
         try:
-            session = await self._servers().session(server, call.principal.session)
+            session = await self._servers.session(server, call.principal.session)
             answer: Mapping[str, Any] = await session.request(method, params, timeout=timeout)
         except ToolcribError:
             return None

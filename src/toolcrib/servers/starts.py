@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from toolcrib.servers.processes.orphans import stat_of
+
 PATIENCE = 0.5
 BUSY_FACTOR = 4
 """A busy start may take longer: another one beside it would slow it down."""
@@ -69,11 +71,8 @@ def processor_is_idle() -> bool:
 
 def _usage(pid: int) -> tuple[bool, int] | None:
     """Whether its main thread runs, and the processor time of all threads; None if the process is gone."""
-    try:
-        fields = (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-        return fields[0] in _AT_WORK, int(fields[11]) + int(fields[12])
-    except (OSError, ValueError, IndexError):
-        return None
+    fields = stat_of(pid)
+    return None if not fields else (fields[0] in _AT_WORK, int(fields[11]) + int(fields[12]))
 
 
 def _children(pid: int) -> list[int]:

@@ -29,7 +29,8 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
     own, others = frozenset(tool.definition.name for tool in read), frozenset(others)
     remarks = [f"{problem.tool or 'A tool'} cannot be used: {problem.reason}." for problem in problems]
     for tool in read:
-        remarks.extend(f"{tool.definition.name}{WARNING}{found}" for found in _found(tool, own, others))
+        found = scan(tool.definition.raw, own=own, others=others)
+        remarks.extend(f"{tool.definition.name}{WARNING}{finding}" for finding in found)
         remarks.extend(_remarks_on(server, tool))
     if len(read) > MANY_TOOLS:
         remarks.append(
@@ -59,10 +60,6 @@ def _remarks_on(server: str, tool: ReadDefinition) -> Iterable[str]:
     tokens = estimate_tokens(name, description, tool.schema_json)
     if tokens > HEAVY_TOKENS:
         yield f"{name} takes about {tokens} tokens in every prompt."
-
-
-def _found(tool: ReadDefinition, own: Collection[str], others: Collection[str]) -> list[str]:
-    return scan(tool.definition.raw, own=own, others=others)
 
 
 def _says_little(name: str, description: str) -> bool:

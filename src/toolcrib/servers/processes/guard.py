@@ -118,7 +118,8 @@ def sweep(folder: Path) -> int:
     for note in folder.glob("*.json"):
         try:
             host = json.loads(note.read_text())
-            token, alive = str(host["token"]), _alive(int(host["pid"]), host["start"])
+            pid, token = int(host["pid"]), str(host["token"])
+            alive = orphans.start_time(pid) == host["start"] and _exists(pid)
         except (OSError, ValueError, KeyError, TypeError):
             note.unlink(missing_ok=True)
             continue
@@ -130,17 +131,11 @@ def sweep(folder: Path) -> int:
     return ended
 
 
-def _alive(pid: int, start: int | None) -> bool:
-    return orphans.start_time(pid) == start and _exists(pid)
-
-
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

@@ -55,6 +55,12 @@ def stat_of(pid: int | str) -> list[bytes] | None:
         return None
 
 
+def stats_of_group(group: int) -> "list[list[bytes]]":
+    """What `stat_of` says of each process of a group."""
+    found = (stat_of(name) for name in os.listdir("/proc") if name.isdigit())
+    return [fields for fields in found if fields is not None and int(fields[2]) == group]
+
+
 def descendants(pid: int) -> "set[int]":
     """The process and all that come from it."""
     children: dict[int, list[int]] = {}

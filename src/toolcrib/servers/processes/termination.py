@@ -8,9 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-from toolcrib.servers.processes.orphans import group_alive, kill_marked, signal_group, stat_of
+from toolcrib.servers.processes.orphans import group_alive, kill_marked, signal_group, stats_of_group
 
 GRACE_AFTER_EOF = 3.0
 GRACE_AFTER_TERM = 2.0
@@ -23,12 +22,7 @@ def memory_of_group(group: int) -> int:
     """Resident bytes of a process group; 0 if unknown."""
     if not sys.platform.startswith("linux"):
         return _memory_by_ps(group)
-    total = 0
-    for folder in Path("/proc").iterdir():
-        fields = stat_of(folder.name) if folder.name.isdigit() else None
-        if fields is not None and int(fields[2]) == group:
-            total += int(fields[21])
-    return total * os.sysconf("SC_PAGE_SIZE")
+    return sum(int(fields[21]) for fields in stats_of_group(group)) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _memory_by_ps(group: int) -> int:

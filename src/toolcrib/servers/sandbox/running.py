@@ -38,7 +38,7 @@ from toolcrib.serverkit.sandbox.disk import DiskMeter
 from toolcrib.serverkit.sandbox.layout import Layout, State, guard, resolved
 from toolcrib.serverkit.sandbox.socket_filter import connect_filter, socket_filter
 from toolcrib.servers.processes.child import StartCommand, environment_of, find_program, spawn
-from toolcrib.servers.processes.orphans import descendants, signal_group, stat_of
+from toolcrib.servers.processes.orphans import descendants, signal_group, stats_of_group
 from toolcrib.servers.sandbox.proxy import HostList, serve
 from toolcrib.servers.transport import LinkContext
 from toolcrib.tasks import in_background
@@ -463,12 +463,7 @@ async def _hold(group: int, share: float, report: Callable[[str], None]) -> None
 
 def cpu_seconds(group: int) -> float:
     """The processor time that the living processes of a group have used."""
-    total = 0
-    for folder in Path("/proc").iterdir():
-        fields = stat_of(folder.name) if folder.name.isdigit() else None
-        if fields is not None and int(fields[2]) == group:
-            total += int(fields[11]) + int(fields[12])
-    return total / _TICKS
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats_of_group(group)) / _TICKS
 
 
 class SandboxHints:
