@@ -97,12 +97,7 @@ class RequestParser:
         """Parse a whole head."""
         if not _REQUEST_LINE.match(data):
             raise BadRequest
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # answered as plain HTTP, and the connection ends
-        except httptools.HttpParserError:
-            raise BadRequest from None
+        self._feed(data)
         if self._head is None:
             raise BadRequest
         return self._head
@@ -135,20 +130,20 @@ class RequestParser:
             cut = len(data) if end < 0 else end + len(END_OF_HEAD) - len(self._tail)
             part, data = data[:cut], data[cut:]
             self._tail = (self._tail + part)[-3:]
-            self._feed_chunk(part)
+            self._overhead += len(part)
+            self._feed(part)
+            if self._overhead > MAX_HEAD:
+                raise BadRequest(431, TOO_LONG)
         parts, self._parts = self._parts, []
         return parts, data
 
-    def _feed_chunk(self, part: bytes) -> None:
-        self._overhead += len(part)
+    def _feed(self, data: bytes) -> None:
         try:
-            self._parser.feed_data(part)
+            self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            pass
+            pass  # answered as plain HTTP, and the connection ends
         except httptools.HttpParserError:
             raise BadRequest from None
-        if self._overhead > MAX_HEAD:
-            raise BadRequest(431, TOO_LONG)
 
     # The callbacks of llhttp.
 

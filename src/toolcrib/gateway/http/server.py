@@ -25,7 +25,7 @@ from pydantic_core import from_json
 
 from toolcrib.config.contents import Config
 from toolcrib.gateway.http.address import HeaderCheck, bind, listen, shown_name
-from toolcrib.gateway.http.connection import HttpConnection
+from toolcrib.gateway.http.connection import HttpConnection, RequestHandler
 from toolcrib.gateway.http.endpoints import ENDPOINT, LISTEN, ProfileEndpoint, ProfileEndpoints
 from toolcrib.gateway.http.request import HttpRequest, answer_busy, answer_refusal, answer_unauthorised
 from toolcrib.gateway.http.sessions import Exchange, resume, stream_changes
@@ -156,14 +156,8 @@ def _unwrapped(value: str) -> str | None:
         return None
 
 
-class FallbackApp(Protocol):
-    """Answers at every path that is not the gateway's. `check_head` and `handle` return at once."""
-
-    def check_head(self, request: HttpRequest) -> None:
-        """The head has arrived, and its Host and Origin are allowed: refuse it now, or do nothing."""
-
-    def handle(self, request: HttpRequest) -> None:
-        """The whole request has arrived: answer it now or later."""
+class FallbackApp(RequestHandler, Protocol):
+    """Answers at every path that is not the gateway's, if Host and Origin are allowed."""
 
     def end(self) -> None:
         """Accept nothing new, and end streams that would never end by themselves."""

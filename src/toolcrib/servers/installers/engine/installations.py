@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
@@ -136,7 +135,7 @@ class Installations:
                 async with _deadline(deadline, f"Installing {plan.package}"):
                     launch = await self._installer(plan.installer).apply(plan, folder, context)
                     _check_launch(launch)
-                record = _record(plan, folder.name, launch, context.remarks)
+                record = Record.of(plan, folder.name, launch, context.remarks)
                 context.progress(InstallProgress("activate", plan.version))
                 await asyncio.to_thread(place.finish, folder, launch, record)
             except BaseException:
@@ -283,24 +282,4 @@ def _incomplete(request: InstallRequest, installer: str, context: InstallContext
         incomplete=True,
         launch=LaunchCommand(command="node"),
         entry={},
-    )
-
-
-def _record(plan: Plan, identity: str, launch: LaunchCommand, remarks: Sequence[str]) -> Record:
-    return Record(
-        id=identity,
-        installer=plan.installer,
-        name=plan.name,
-        reference=plan.reference,
-        package=plan.package,
-        version=plan.version,
-        published=plan.published,
-        installed_at=datetime.now(UTC),
-        integrity=plan.integrity,
-        source=plan.source,
-        packages=len(plan.fetches),
-        options=plan.options,
-        entry=plan.entry,
-        launch=launch,
-        remarks=tuple(remarks),
     )

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,8 +86,8 @@ class InstallQuestion:
     maximum: float | None = None
 
 
-class Plan(_Data):
-    """What an installation would do."""
+class _Installation(_Data):
+    """What a plan and the record of its installation have in common."""
 
     format: Literal[1] = FORMAT
     installer: str
@@ -97,6 +97,19 @@ class Plan(_Data):
     package: str
     version: str
     published: str | None = None
+    source: str = ""
+    """The local file or folder to install from."""
+    options: Options = Options()
+    entry: dict[str, Any] = {}
+    """The config entry, with `${answer:KEY}` for answers."""
+    launch: LaunchCommand
+    remarks: tuple[str, ...] = ()
+    """Warnings for the user."""
+
+
+class Plan(_Installation):
+    """What an installation would do."""
+
     place: str
     """The version's folder."""
     fetches: tuple[str, ...] = ()
@@ -107,25 +120,17 @@ class Plan(_Data):
     """Only `runtimes` is known, which are needed to resolve packages. Cannot be applied."""
     copies: str = ""
     """A description of the local files to copy."""
-    launch: LaunchCommand
     scripts_refused: tuple[str, ...] = ()
     """Packages whose install scripts will not run."""
     scripts_allowed: tuple[str, ...] = ()
     builds: tuple[str, ...] = ()
     """Packages built from source, which runs their code."""
-    remarks: tuple[str, ...] = ()
-    """Warnings for the user."""
     questions: tuple[InstallQuestion, ...] = ()
-    entry: dict[str, Any] = {}
-    """The config entry, with `${answer:KEY}` for answers."""
     lock: str = ""
     """Exact versions with hashes, in the installer's format."""
-    source: str = ""
-    """The local file or folder to install from."""
     digest_of_source: str = ""
     details: dict[str, Any] = {}
     """Private data of the installer."""
-    options: Options = Options()
 
     def check_source(self, digest: str) -> None:
         """Raise `InstallFailed` if the source has another hash than planned."""
@@ -144,27 +149,27 @@ class Plan(_Data):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
-class Record(_Data):
+class Record(_Installation):
     """An installed version; written last, as `install.json`: a folder without it is incomplete."""
 
-    format: Literal[1] = FORMAT
     id: str
-    installer: str
-    name: str
-    reference: str
-    package: str
-    version: str
-    published: str | None = None
     installed_at: datetime
     integrity: str
     """A hash of the lock or of the source file."""
-    source: str = ""
     packages: int = 0
-    options: Options = Options()
-    entry: dict[str, Any] = {}
-    launch: LaunchCommand
-    remarks: tuple[str, ...] = ()
-    """Warnings about the installed files."""
+
+    @classmethod
+    def of(cls, plan: Plan, identity: str, launch: LaunchCommand, remarks: Sequence[str]) -> Record:
+        """The record of an applied plan; `remarks` are about the installed files."""
+        own = {
+            "id": identity,
+            "installed_at": datetime.now(UTC),
+            "integrity": plan.integrity,
+            "packages": len(plan.fetches),
+            "launch": launch,
+            "remarks": tuple(remarks),
+        }
+        return cls(**{name: getattr(plan, name) for name in _Installation.model_fields} | own)
 
 
 _SLOT = re.compile(r"\$\{answer:([^}]+)\}")
