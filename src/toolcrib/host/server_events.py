@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
@@ -96,7 +96,7 @@ class ServerEvents:
     def list_again(self, server: str) -> None:
         """Register a server's current tools again, after a change of which are offered."""
         if self._turn(server).locked():
-            self._finish_later(self.relist(server), server)
+            self._unfinished.start(self.relist(server), name=f"tools of {server}")
         elif tools := self._registry.snapshot.by_server.get(server):
             definitions, stale = _definitions(tools)
             self.listed(server, definitions, stale=stale)
@@ -136,7 +136,7 @@ class ServerEvents:
                 next(steps)
             except StopIteration as end:
                 return cast("int", end.value)
-        self._finish_later(self._finish(steps, server), server)
+        self._unfinished.start(self._finish(steps, server), name=f"tools of {server}")
         return len(definitions)
 
     async def _finish(self, steps: Generator[None, None, int], server: str) -> None:
@@ -152,9 +152,6 @@ class ServerEvents:
 
     def _turn(self, server: str) -> asyncio.Lock:
         return self._turns.setdefault(server, asyncio.Lock())
-
-    def _finish_later(self, work: Coroutine[Any, Any, Any], server: str) -> None:
-        self._unfinished.start(work, name=f"tools of {server}")
 
     def _listing(self, server: str, definitions: list[Any], stale: bool) -> Generator[None, None, int]:
         entry = self.entries.get(server)
