@@ -153,7 +153,7 @@ async def test_a_question(crib: Crib) -> None:
             model = ScriptedModel(calls(("demo__add", NUMBERS)), "It is 3.")
             assert (await host.agent(model).ask("What is 1 plus 2?")).answer == "It is 3."
 
-        await check(line, 234, 61)
+        await check(line, 235, 61)
 
 
 async def test_a_workflow_of_one_step(crib: Crib) -> None:
