@@ -306,7 +306,7 @@ async def until_pending(host, server: str) -> None:
     """Wait until a call is on its way to the server."""
     async with asyncio.timeout(60):
         session = await host.servers.session(server)
-        while not session.busy:  # noqa: ASYNC110 - it is not told, and comes within a few turns of the loop
+        while session.oldest_request is None:  # noqa: ASYNC110 - it is not told, and comes within a few turns of the loop
             await asyncio.sleep(0)
         await session.check(timeout=60)  # answered in order: the call before it was read
 
