@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import text
@@ -40,6 +41,8 @@ def resolve(spec: CustomSpec, context: LinkContext) -> stdio.StdioSpec:
     return launch
 
 
-def open(spec: CustomSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
+@asynccontextmanager
+async def open(spec: CustomSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the executable while the block runs."""
-    return stdio.open(resolve(spec, context), inbox, context)
+    async with stdio.open(resolve(spec, context), inbox, context) as link:
+        yield link

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import text
@@ -39,6 +40,8 @@ def resolve(spec: NpmSpec, context: LinkContext) -> stdio.StdioSpec:
     return launch
 
 
-def open(spec: NpmSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
+@asynccontextmanager
+async def open(spec: NpmSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the installed package while the block runs."""
-    return stdio.open(resolve(spec, context), inbox, context)
+    async with stdio.open(resolve(spec, context), inbox, context) as link:
+        yield link

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from toolcrib.config.sections import full_text
@@ -38,6 +39,8 @@ def start(spec: PythonSpec, installed: stdio.StdioSpec | None) -> stdio.StdioSpe
     )
 
 
-def open(spec: PythonSpec, inbox: Inbox, context: LinkContext) -> AbstractAsyncContextManager[Link]:  # noqa: A001
+@asynccontextmanager
+async def open(spec: PythonSpec, inbox: Inbox, context: LinkContext) -> AsyncIterator[Link]:  # noqa: A001
     """Run the module while the block runs."""
-    return stdio.open(resolve(spec, context), inbox, context)
+    async with stdio.open(resolve(spec, context), inbox, context) as link:
+        yield link
