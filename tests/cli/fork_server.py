@@ -22,6 +22,8 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
+from toolcrib import plugins
+
 OTHERS = (
     "encodings.idna",
     "encodings.utf_8_sig",
@@ -125,6 +127,7 @@ def run(asked: dict[str, object], stdin: int, stdout: int, stderr: int, status: 
     os.environ.update(asked["environment"])  # type: ignore[call-overload]
     sys.argv = list(asked["arguments"])  # type: ignore[call-overload]
     sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    plugins._entry_points.cache_clear()  # A package may have come with the path.
     _open_streams()
     os._exit(_exit_code())
 
