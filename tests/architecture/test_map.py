@@ -64,7 +64,7 @@ QUESTIONS = [
     ),
     Question(
         "what the planner tells a model",
-        "prompt (of the planner)",
+        "prompt (of the planner",
         "features/workflows/planner/prompt.py",
         "_RULES",
     ),
@@ -99,7 +99,7 @@ QUESTIONS = [
     Question("the layout of a macro on the wire", "macro", "bundled/desktop/macros/model.py", "class Macro"),
     Question("when SSE is tried", "falling back to SSE", "servers/remote/http_link.py", "MAY_BE_SSE"),
     Question("how many copies of the database are kept", "copies before", "store/database.py", "KEPT"),
-    Question("a word that holds a tool", "suspicious words that hold", "tools/orders.py", "SECRECY"),
+    Question("a word that holds a tool", "words that hold a tool", "tools/steering.py", "SECRECY"),
     Question(
         "a folder that is asked about",
         "make programs run",
@@ -108,7 +108,7 @@ QUESTIONS = [
     ),
     Question("a word that says nothing", "stop words", "retrieval/words.py", "_STOP"),
     Question("a status that is tried again", "status codes and words", "llm/vendor_errors.py", "_BUSY"),
-    Question("how often a stream says something", "silent stream", "gateway/http/exchange.py", "KEEP_ALIVE"),
+    Question("how often a stream says something", "silent stream", "gateway/http/sessions.py", "KEEP_ALIVE"),
     Question("an hour in the afternoon", "afternoon", "bundled/calendar/quick_add.py", "_time_of"),
     Question("the date above a quoted mail", "quoted line", "bundled/mail/writing.py", "quoted_text"),
     Question("how many commands may run", "background commands", "bundled/terminal/sessions.py", "MOST"),
@@ -122,9 +122,9 @@ QUESTIONS = [
     Question(
         "the servers of a provider", "mail providers", "features/accounts/mail_providers.toml", "fastmail"
     ),
-    Question("a file for the archive", "files are saved", "features/backup/layout.py", "_OWN"),
+    Question("a file for the archive", "files are saved", "features/backup/manifest.py", "_OWN"),
     Question("a word of the filter of calls", "filter of past calls", "operations/activity.py", "KEYS"),
-    Question("how far the up arrow goes back", "up arrow", "cli/line_input.py", "MAX_HISTORY"),
+    Question("how far the up arrow goes back", "up arrow", "cli/keyboard.py", "MAX_HISTORY"),
     Question("how the page writes a duration", "durations, dates", "frontend/src/ui/amounts.ts", "duration"),
     Question("a default in a reference", "${VAR:-x}", "config/expansion.py", "_VARIABLE"),
     Question("the tests of a change", "`--changed`", "tests/changed.py", "def affected"),
