@@ -232,6 +232,9 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Pairs that stay, by their reason."""
 
+SHARED_NAMES = {"Decision", "Image", "Parameter", "SetupForgotten", "Word"}
+"""Classes of several modules: each is part of the interface of the page, or public in `serverkit`."""
+
 
 def _of_desktop(pair: tuple[str, str]) -> bool:
     return any(name.startswith(DESKTOP) for name in pair)
@@ -247,3 +250,13 @@ def test_each_thing_is_declared_once() -> None:
 
 def test_the_desktop_server_repeats_itself_less_and_less() -> None:
     assert len([pair for pair in twins() if _of_desktop(pair)]) <= MOST_IN_DESKTOP
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    modules: dict[str, set[str]] = {}
+    for path in declared():
+        module, _, name = path.rpartition(".")
+        if not name.startswith("_"):
+            modules.setdefault(name, set()).add(module)
+
+    assert {name for name, places in modules.items() if len(places) > 1} == SHARED_NAMES
