@@ -127,6 +127,8 @@ QUESTIONS = [
     Question("how far the up arrow goes back", "up arrow", "cli/keyboard.py", "MAX_HISTORY"),
     Question("how the page writes a duration", "durations, dates", "frontend/src/ui/amounts.ts", "duration"),
     Question("a default in a reference", "${VAR:-x}", "config/expansion.py", "_VARIABLE"),
+    Question("a call with progress", "longest call", "servers/sessions/peer.py", "LONGEST_EXTENDED_CALL"),
+    Question("tools just used", "tools just used", "retrieval/selection.py", "MOST_RECENT"),
     Question("the tests of a change", "`--changed`", "tests/changed.py", "def affected"),
 ]
 
