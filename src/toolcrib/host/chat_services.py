@@ -36,7 +36,7 @@ from toolcrib.tools.names import BORDER
 
 Json = dict[str, Any]
 Describe = Callable[[str, Mapping[str, Any]], Awaitable[Json]]
-"""Makes of an event and the folder of its chat what a surface is told."""
+"""Describes an event of a chat, in this folder, for the page and other surfaces."""
 
 PAUSE = 0.06
 """Seconds between two tellings of words."""
