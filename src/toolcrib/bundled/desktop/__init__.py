@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from toolcrib.bundled.desktop.backend import SetupProblem
-from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY, Control
+from toolcrib.bundled.desktop.consent.control import Control
+from toolcrib.bundled.desktop.consent.stop import DEFAULT_STOP_KEY
 from toolcrib.bundled.desktop.headless import HOME, parse_size
 from toolcrib.bundled.desktop.scripts import scripts_folder
 from toolcrib.bundled.desktop.session import DesktopSession, SessionSettings

@@ -70,7 +70,6 @@ LONGEST_SIDE = 960
 """Pixels of the picture in a question."""
 MARGIN = 2
 _DETAILS = ("button", "click_type", "click_count", "delta_x", "delta_y")
-DEFAULT_STOP_KEY = "ctrl+alt+escape"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolcrib.bundled.desktop.session import DesktopSession
 
 logger = logging.getLogger(__name__)
+DEFAULT_STOP_KEY = "ctrl+alt+escape"
 MODIFIERS = {"shift": 1, "ctrl": 4, "control": 4, "alt": 8, "super": 64}
 SHIFT, CAPS_LOCK, NUM_LOCK = 1, 2, 16
 """A press of ours or a lock may add these to the user's keys at any moment."""

@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolcrib.bundled.desktop.consent.control import DEFAULT_STOP_KEY
+from toolcrib.bundled.desktop.consent.stop import DEFAULT_STOP_KEY
 from toolcrib.config.paths import find_paths, make_private
 from toolcrib.errors import UsageError
 
