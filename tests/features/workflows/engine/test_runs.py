@@ -6,14 +6,17 @@ import asyncio
 from itertools import pairwise
 
 import pytest
+import sqlalchemy as sa
 
-from tests.features.workflows.engine.conftest import Bench
+from tests.features.workflows.engine.conftest import DEADLINE, Bench
 from tests.features.workflows.engine.sample_workflows import INNER, call, chain, expected, mixed, workflow
 from tests.loop_clock import LoopClock
 from toolcrib.errors import NotFound, UsageError
+from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.documents import insert_run
 from toolcrib.graph.node_type import UserAnswer
 
+status = SystemSchema.workflow_status
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -360,3 +363,26 @@ async def test_a_loop_ends_by_the_number_of_its_own_iteration(bench: Bench) -> N
 
     assert ended.outputs == {"turns": 3}
     assert bench.calls(ended.run) == ["turn", "turn#2", "turn#3", "after"]
+
+
+async def test_a_worker_that_lost_a_run_while_it_was_frozen_makes_no_further_call(bench: Bench) -> None:
+    node = call("slow", failures=1, hold=True, node={"retry": {"attempts": 2, "delay": 0}})
+    run = await bench.engine.start(workflow({"only": node}, []))
+    await bench.when(run, lambda record: len(bench.calls(run)) == 1)
+    active = bench.engine._runtime.active
+    mine = active[run].owner
+
+    active[run].confirmed = float("-inf")  # It did not look again since.
+    await give_to(bench, run, "another worker")
+    bench.services.release.set()
+
+    async with asyncio.timeout(DEADLINE):
+        while run in active:
+            await asyncio.sleep(0.01)
+    assert len(bench.calls(run)) == 1
+    await give_to(bench, run, mine)
+
+
+async def give_to(bench: Bench, run: str, owner: str | None) -> None:
+    change = sa.update(status).where(status.c.workflow_uuid == run).values(owner_xid=owner)
+    await bench.engine.database.run(lambda connection: connection.execute(change))

@@ -172,7 +172,9 @@ class VisitContext:
     async def call(self, use: NodeCall) -> ToolResult:
         services = self._runtime.services
         repeatable = services.repeatable(use, self.info)
-        if not repeatable:
+        if repeatable:
+            await self._execution.confirm()  # This process may have been frozen since the visit began.
+        else:
             await self.begin(use.tool)
         try:
             result = await services.call(use, self)
