@@ -1,3 +1,5 @@
+/** Starts the page: press guard, sign-in with the key in the address, live events, then the app. */
+
 // First, because it sets the order of the CSS layers.
 import "./styles/index.css";
 

@@ -1,4 +1,6 @@
-"""Time as an argument: whatever waits or records times takes a `Clock`, so that tests can control it."""
+"""Time as an argument: whatever waits or records times takes a `Clock`, so that tests can control it. Also
+detects a clock that jumped forward, so that nothing is deleted by age.
+"""
 
 from __future__ import annotations
 

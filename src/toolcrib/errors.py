@@ -1,4 +1,5 @@
-"""All errors, as one tree; each says what failed, where, and what to do next.
+"""All error classes, as one tree; each says what failed, where, and what to do next. Sets the exit code of
+commands and whether a retry may help.
 
     ToolcribError
     ├── UsageError              the request is invalid

@@ -1,5 +1,6 @@
-"""Publish and subscribe inside one process; a slow subscriber loses the oldest events and never blocks
-anyone."""
+"""Publish and subscribe inside one process: size of a subscriber's queue; a slow subscriber loses the oldest
+events and never blocks anyone.
+"""
 
 from __future__ import annotations
 

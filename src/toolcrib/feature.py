@@ -1,4 +1,5 @@
-"""What a feature brings, declared by its `feature.py`: nothing else of it is imported before it is used.
+"""What a feature brings, declared by its `feature.py`: nothing else of it is imported before it is used. Has
+the error for a feature that is not installed.
 
 A feature is a folder of `toolcrib/features`, or a module of another package under the entry-point group
 `toolcrib.features`. The rest of the program knows features only by this declaration.

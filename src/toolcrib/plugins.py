@@ -1,4 +1,5 @@
-"""Finds extensions: the modules of one of our folders, and other packages' entry points.
+"""Finds extensions: the modules of one of our folders, and other packages' entry points. Has the error for an
+unknown name.
 
 `find("toolcrib.servers.transports", "http")` imports only that module. An installed package may add one under
 the entry-point group of the same name; it cannot replace a built-in.

@@ -1,4 +1,4 @@
-""" "Did you mean …?" with the closest known names."""
+"""Suggestions for misspelt names: "Did you mean …?" with the closest known ones, at most three."""
 
 from __future__ import annotations
 

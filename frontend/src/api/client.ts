@@ -1,4 +1,5 @@
-/** Runs the host's operations: `run` returns the result, `stream` also reports events on the way. */
+/** Runs the host's operations over HTTP: `run` returns the result, `stream` also reports events on the way. Signs the
+ * page out after 401. */
 
 import { ApiError, apiError, unreachable } from "./errors";
 import { forgetKey, pageKey } from "./key";

@@ -1,3 +1,6 @@
+/** An error reported by the host, as one sentence; also the text "Toolcrib is not responding" when it cannot be
+ * reached. */
+
 /** An error reported by the host. */
 export class ApiError extends Error {
   constructor(

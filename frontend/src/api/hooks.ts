@@ -1,4 +1,5 @@
-/** Queries and actions of components; live events keep the results current. */
+/** Queries and actions of components: which results are fetched again after which live event, retries while the host
+ * is unreachable, how long unused results are kept, items per page of long lists. */
 
 import {
   keepPreviousData,

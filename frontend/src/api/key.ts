@@ -1,4 +1,5 @@
-/** The page's key: exchanged once for the one-time token in the address, then kept for this origin alone. */
+/** Sign-in of this browser: the page's key is exchanged once for the one-time token in the address, then kept for this
+ * origin alone. How long the key is valid is decided by the host. */
 
 const PLACE = "toolcrib.key";
 

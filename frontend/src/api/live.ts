@@ -1,4 +1,5 @@
-/** The stream of live events from the host: it reconnects by itself, and reports when events may have been missed.
+/** The connection to the host and its stream of live events: it reconnects by itself (pauses between attempts, time of
+silence after which it counts as lost), and reports when events may have been missed.
 
 A browser opens few connections to one host, so only one tab connects and forwards the events to the others. */
 

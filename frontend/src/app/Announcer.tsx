@@ -1,3 +1,6 @@
+/** Announces changed server states to a screen reader, at most once in five seconds, and shows the notice
+ * "Reconnected" after the host was away. */
+
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { run } from "../api/client";

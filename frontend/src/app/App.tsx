@@ -1,3 +1,6 @@
+/** The shell around every page: navigation, page, status line, search dialog and list of keys; bars at top and bottom
+ * in a narrow window. */
+
 import { useState } from "react";
 
 import { useConnection } from "../api/hooks";

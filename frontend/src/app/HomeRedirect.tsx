@@ -1,3 +1,5 @@
+/** Which page opens at the bare address: Welcome for new users, else Chat. */
+
 import { useEffect } from "react";
 
 import { useOperation } from "../api/hooks";

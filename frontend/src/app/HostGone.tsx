@@ -1,3 +1,6 @@
+/** The strip "Toolcrib is not responding" while the host is away: when it appears, buttons that do nothing meanwhile;
+ * also the page of a browser that is signed out. */
+
 import { useEffect, useState } from "react";
 
 import { useConnection } from "../api/hooks";

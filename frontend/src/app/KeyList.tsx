@@ -1,3 +1,6 @@
+/** The dialog "Keyboard shortcuts": the list of all keys and what they do. The keys themselves are in `keys.ts`,
+ * `shellKeys.ts` and the pages. */
+
 import { Dialog } from "../ui/Dialog";
 import { MOD, MOD_ENTER } from "../ui/platform";
 import { PLACES } from "./places";

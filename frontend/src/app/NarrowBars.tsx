@@ -1,4 +1,4 @@
-/** The bars of a narrow window: what and search above, places below. */
+/** The bars of a narrow window: title, back, search and theme above; tabs and "More" below. */
 
 import { useState } from "react";
 

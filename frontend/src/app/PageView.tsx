@@ -1,3 +1,5 @@
+/** Loads and shows the page of the current path; "Page not found", and the error box of a page that crashed. */
+
 import { Component, lazy, Suspense, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
 
 import { Loading } from "../ui/Loading";

@@ -1,3 +1,6 @@
+/** The search dialog (Ctrl K, "Search or run a command"): its field, keys, most results. What it finds is in
+ * `paletteSources.ts`, the order in `paletteEntries.ts`. */
+
 import { Dialog as Radix } from "radix-ui";
 import { useMemo, useState, type KeyboardEvent } from "react";
 

@@ -1,3 +1,6 @@
+/** The navigation at the left: pages with counts of servers and tools, and the list "Needs you" with how many of its
+ * items are shown. */
+
 import { refreshOn, useOperation } from "../api/hooks";
 import { Icon } from "../ui/Icon";
 import { MOD } from "../ui/platform";

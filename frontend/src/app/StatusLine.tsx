@@ -1,3 +1,6 @@
+/** The line at the bottom: servers up and with problems, running calls, approval mode, the latest notice with Undo,
+ * tokens and cost of today; also the title of the browser tab. */
+
 import { useEffect, useState } from "react";
 
 import { queries, refreshOn, useLive, useOperation } from "../api/hooks";

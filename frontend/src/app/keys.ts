@@ -1,4 +1,5 @@
-/** Single-key shortcuts, which work only outside text fields and can be turned off. */
+/** Single-key shortcuts, which work only outside text fields and can be turned off: how long the key after `g` is
+ * awaited, which layer wins. */
 
 import { useEffect } from "react";
 

@@ -1,4 +1,5 @@
-/** What waits for the user, as text, and where to answer it. Pure. */
+/** What waits for the user ("Needs you"), as text such as "Sign in to …", and where each is answered. The host decides
+ * what waits. Pure. */
 
 import type { WaitingItem } from "../api/types";
 import { clock, plural } from "../ui/amounts";

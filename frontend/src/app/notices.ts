@@ -1,4 +1,5 @@
-/** Notices in the status line: one at a time, with undo if possible. */
+/** Notices in the status line: one at a time, with undo if possible. How long a notice stays, and how many earlier
+ * ones are kept. */
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/** What the palette offers for a text: what can be done now, where one can go, and to ask. */
+/** What the search dialog (Ctrl K) offers for a text: how names are matched and ordered, how many per group. Pure. */
 
 import type { IconName } from "../ui/Icon";
 import type { Shape } from "../ui/Status";

@@ -1,4 +1,5 @@
-/** The things that the palette knows, from the states they are in now. */
+/** The things that the search dialog (Ctrl K) can find: actions on servers, "Add a server", "New chat", pages,
+ * servers, workflows, tools; names, icons and targets of each. */
 
 import { useMemo } from "react";
 

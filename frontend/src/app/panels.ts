@@ -1,4 +1,4 @@
-/** The panel beside a list, which a key closes and opens. */
+/** The panel beside a list, which the key `]` closes and opens until the page is reloaded. */
 
 import { useMemo, useState } from "react";
 

@@ -1,4 +1,5 @@
-/** Where the pages are: the first part of the path names a folder of `pages/`, except for one server. */
+/** The pages of the navigation: order, titles, icons, shortcut keys, and which are tabs in a narrow window. The first
+ * part of the path names a folder of `pages/`, except for one server. */
 
 import type { IconName } from "../ui/Icon";
 

@@ -1,4 +1,5 @@
-/** Where we are: the path and the query, both in the address, so that every view has one. */
+/** Paths and queries in the address, so that every view has one: going to a page, back and forward, links without a
+ * reload. */
 
 import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 

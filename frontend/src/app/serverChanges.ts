@@ -1,4 +1,4 @@
-/** Server states for a screen reader, and how much changed while disconnected. Pure. */
+/** Server states for a screen reader ("2 servers are running"), and how much changed while disconnected. Pure. */
 
 import type { Server, WaitingItem } from "../api/types";
 import { plural } from "../ui/amounts";

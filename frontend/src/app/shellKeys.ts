@@ -1,3 +1,6 @@
+/** The shortcuts that work on every page: `g` and a letter, `/` for the search field, `!` for the oldest item that
+ * needs the user, `?`, Ctrl K. */
+
 import { useEffect, useMemo } from "react";
 
 import { queries } from "../api/hooks";

@@ -1,4 +1,5 @@
-/** Light or dark: the user's choice, else the system's, following its changes. */
+/** Light or dark: the user's choice, else the system's, following its changes; and the text size. Both are kept in
+ * this browser. */
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/** The title that the page itself gives to what it shows, for the bar of a narrow window. */
+/** The title in the bar of a narrow window, as the page sets it for what it shows. */
 
 import { useEffect, useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-/** The user's home folder as people write it: `~`. */
+/** Shortens paths on all pages: the user's home folder as `~`. */
 
 import type { Result } from "../api/client";
 import { queries } from "../api/hooks";

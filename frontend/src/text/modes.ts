@@ -1,4 +1,4 @@
-/** The approval modes as the page names them. */
+/** Names of the approval modes in running text, such as "ask unless a rule allows it". */
 
 import type { Mode } from "../api/types";
 

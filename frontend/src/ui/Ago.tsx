@@ -1,3 +1,5 @@
+/** A time such as "2 min ago" that stays current, and how often it is renewed. */
+
 import { useEffect, useState } from "react";
 
 import { ago } from "./amounts";

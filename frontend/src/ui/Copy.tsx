@@ -1,3 +1,5 @@
+/** The Copy button: how long it says "Copied". Its width does not change. */
+
 import { useState } from "react";
 
 import { Icon } from "./Icon";

@@ -1,3 +1,5 @@
+/** The frame of dialogs: title, cross, Esc. What gets the focus is in `dialogFocus.ts`. */
+
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 

@@ -1,3 +1,5 @@
+/** Two texts as one, with removed and added lines and new words marked. Which lines differ is in `difference.ts`. */
+
 import { markLines } from "./changedWords";
 import { differenceOf, type Line } from "./difference";
 

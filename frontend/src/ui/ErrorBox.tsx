@@ -1,3 +1,5 @@
+/** The box for an error: message, hint, and "Try again" if that can help. */
+
 import type { ReactNode } from "react";
 
 import { ApiError } from "../api/errors";

@@ -1,5 +1,5 @@
-/** Text that somebody is about to approve: complete, with every hidden character shown, and with runs of emptiness
- * folded and counted, so that none of it can push the rest out of sight. */
+/** Text in an approval: complete, with every hidden character shown; long runs of spaces, empty lines and repeated
+ * hidden characters are folded and counted, so that none of it can push the rest out of sight. */
 
 import { reveal } from "./hidden";
 

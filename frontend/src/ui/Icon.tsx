@@ -1,3 +1,5 @@
+/** The icons of pages and buttons, by name. Shapes of states are in `Sprite.tsx`. */
+
 import type { ReactNode } from "react";
 
 const DRAWN = {

@@ -1,3 +1,5 @@
+/** The grey bars while something loads: when they appear, and after how long a sentence follows. */
+
 import { useEffect, useState } from "react";
 
 import { queries } from "../api/hooks";

@@ -1,4 +1,5 @@
-/** A text of any length: its beginning, and all of it on request, of which only the part in view is drawn. */
+/** A text of any length: how many characters are shown at first, "Show all", Download, and its length in words. Of the
+ * whole text only the part in view is drawn. */
 
 import { useMemo, useRef, useState, type ReactNode } from "react";
 

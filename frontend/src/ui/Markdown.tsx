@@ -1,3 +1,5 @@
+/** Text of models and tools as Markdown: no markup of theirs runs, no picture is fetched, links show their address. */
+
 import { memo, type ReactNode } from "react";
 import Renderer, { type Components } from "react-markdown";
 import gfm from "remark-gfm";

@@ -1,3 +1,5 @@
+/** The menu behind a button: entries, separators, dangerous entries. */
+
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 

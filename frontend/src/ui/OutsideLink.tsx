@@ -1,3 +1,6 @@
+/** Links to other sites: the address is shown beside the text, and instead of a text that looks like another
+ * address. */
+
 import type { ReactNode } from "react";
 
 import { isAddress, looksLikeAddress, webAddress } from "./address";

@@ -1,3 +1,5 @@
+/** A choice among a few options, all of them in view. */
+
 import { RadioGroup } from "radix-ui";
 import type { ReactNode } from "react";
 

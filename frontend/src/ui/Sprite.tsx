@@ -1,4 +1,5 @@
-/** The glyphs of every state and the mark, drawn once and used by name. */
+/** The shapes of all states (running, needs you, failed …) and the logo, drawn once and used by name. */
+
 export function Sprite() {
   return (
     <svg className="sprite" width="0" height="0" aria-hidden="true">

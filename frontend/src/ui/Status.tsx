@@ -1,4 +1,4 @@
-/** A state as shape, word and colour: never as colour alone. */
+/** A state as shape, word and color, never as color alone; which shape has which color. */
 
 export type Shape = "ok" | "done" | "need" | "work" | "retry" | "fail" | "off" | "deny" | "stop" | "wait" | "asked";
 

@@ -1,3 +1,5 @@
+/** An on and off switch with its label. */
+
 import { Switch as Radix } from "radix-ui";
 
 interface Props {

@@ -1,3 +1,5 @@
+/** Tabs: views of one thing, one at a time. */
+
 import { Tabs } from "radix-ui";
 import type { ReactNode } from "react";
 

@@ -1,5 +1,5 @@
-/** A box for what is to be approved: bounded, so that what is asked stays beside it, and it tells once both its
- * beginning and its end were in view. */
+/** The box around what is to be approved, with "Scroll through all of it first.": buttons work only after both its
+ * beginning and its end were in view. It is bounded, so that the question stays beside it. */
 
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from "react";
 

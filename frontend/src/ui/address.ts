@@ -1,4 +1,5 @@
-/** Addresses that come from data. Every link to another site is made by `OutsideLink`, which asks here. */
+/** Which addresses from data may become links (web pages only), and when the text of a link looks like another
+ * address. Every link to another site is made by `OutsideLink`, which asks here. */
 
 /** The address, if a browser may open it as a page, else an empty text: no script, file or data. */
 export function webAddress(address: string): string {

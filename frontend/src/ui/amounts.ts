@@ -1,4 +1,5 @@
-/** Numbers and times as the page writes them: 8 s, 3 h 12 min, 2 Oct, 21.4k, $0.05. */
+/** Durations, times, dates, counts, sizes and money as all pages write them: 8 s, 3 h 12 min, yesterday, 2 Oct, 21.4k,
+ * $0.05. */
 
 export function duration(ms: number): string {
   if (ms < 1) return "< 1 ms";

@@ -1,4 +1,4 @@
-/** What the host is busy with, as far as this page knows. Pure. */
+/** The sentence "Still loading. The host is busy with …". Pure. */
 
 import type { HostInfo, Server } from "../api/types";
 import { plural } from "./amounts";

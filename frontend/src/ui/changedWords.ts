@@ -1,4 +1,5 @@
-/** What came into a line, word by word: a change in the middle of a long sentence must not be overlooked. */
+/** Which new words of a changed line are marked, and up to which length; a change in the middle of a long sentence
+ * must not be overlooked. */
 
 import type { Line } from "./difference";
 

@@ -1,3 +1,5 @@
+/** Keeps the chosen entry in view in a list that is a horizontal strip in a narrow window. */
+
 import { useEffect, useRef, type RefObject } from "react";
 
 /** Of a list that is a strip in a narrow window, keep the chosen one in view; nothing else moves. */

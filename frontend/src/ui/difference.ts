@@ -1,4 +1,4 @@
-/** Which lines two texts share. */
+/** Which lines two texts share, and up to how many lines they are compared. */
 
 export interface Line {
   kind: "same" | "added" | "removed";

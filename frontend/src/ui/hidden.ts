@@ -1,4 +1,4 @@
-/** Characters that a reader does not see, made visible: ⟨U+200B⟩. */
+/** Characters that a reader does not see, made visible as ⟨U+200B⟩, and which those are. */
 
 // Controls but not tab and line feed, soft hyphen, zero width, bidi, variation selectors, tags.
 const HIDDEN =

@@ -1,4 +1,4 @@
-/** How much room the window gives. */
+/** How much room the window gives: from which width a panel is beside its list. */
 
 import { useSyncExternalStore } from "react";
 

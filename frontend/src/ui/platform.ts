@@ -1,4 +1,4 @@
-/** The keys of this machine. */
+/** Names of the keys on this machine: ⌘ or Ctrl. */
 
 export const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 

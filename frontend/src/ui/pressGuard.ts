@@ -1,5 +1,5 @@
-/** Drops presses that were meant for another button, which changed its meaning or gave way to this one under the
- *  pointer, and the second click of a double click where it would send a form twice. */
+/** Drops hasty presses: those that were meant for another button, which changed or moved under the pointer, the second
+ * click of a double click that would send a form twice, and a key held down. */
 
 const BUTTONS = "button, [role=button], a.btn";
 

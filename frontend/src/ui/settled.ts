@@ -1,3 +1,6 @@
+/** Whether a button has had its present meaning for half a second, so that a press just after a change does
+ * nothing. */
+
 import { useEffect, useState } from "react";
 
 const SETTLING = 500;

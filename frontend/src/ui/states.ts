@@ -1,4 +1,4 @@
-/** The host's words for states, as people read them. */
+/** Words and shapes for the states of servers ("Slow", "Needs sign-in") and calls ("Timed out") on all pages. */
 
 import type { Shape } from "./Status";
 

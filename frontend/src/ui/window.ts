@@ -1,4 +1,5 @@
-/** Renders only the visible rows of a long list that scrolls together with the content above it. */
+/** Renders only the visible rows of a long list that scrolls together with the content above it, and from how many
+ * rows on. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useLayoutEffect, useState, type RefObject } from "react";

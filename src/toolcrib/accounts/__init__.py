@@ -1,7 +1,7 @@
 """The user's accounts with other services: settings, secrets, sign-in, and authenticated connections.
 
-Bundled servers use accounts by name. `store` keeps them, `selection` picks one for a call, `providers/` has
-one file for each kind of account.
+Bundled servers use accounts by name. `store` keeps them, `selection` picks one for a call; accounts are
+added by `features/accounts/`.
 """
 
 from toolcrib.accounts.account import Account

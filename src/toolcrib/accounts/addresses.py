@@ -1,4 +1,6 @@
-"""Addresses of services that the user named: checked once, and then allowed for that account only."""
+"""Addresses of services that the user named: checked once, and then allowed for that account only. Requires
+https, except on this machine and in private networks.
+"""
 
 from __future__ import annotations
 

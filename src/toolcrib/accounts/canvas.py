@@ -1,4 +1,5 @@
-"""Canvas' REST API, signed in with an access token, with its errors explained.
+"""Canvas' REST API, signed in with an access token, with its errors explained: wrong token, missing
+permission, too many requests.
 
 https://developerdocs.instructure.com/services/canvas
 """

@@ -1,4 +1,5 @@
-"""An authenticated WebDAV connection for an account, within limits of time and size.
+"""An authenticated WebDAV connection for an account, within limits of time and size: retries, redirects,
+which addresses get the password, and error messages of calendar servers.
 
 All connections go through the network guard; the user's own server is its only exception. The password is
 sent to the server that the user named, its subdomains and its provider's domain, never elsewhere and never

@@ -1,4 +1,5 @@
-"""Discord's REST API, signed in as a bot, with its errors explained.
+"""Discord's REST API, signed in as a bot, with its errors explained: missing permissions, unknown channels,
+and the note about messages whose text Discord hides.
 
 https://docs.discord.com/developers/reference
 """

@@ -1,4 +1,4 @@
-"""An authenticated IMAP connection for an account.
+"""An authenticated IMAP connection for an account: timeouts, encryption (TLS, STARTTLS), and ways to sign in.
 
 Imports IMAPClient, which belongs to the extra `mail`: import this module only where it is used.
 """

@@ -1,4 +1,6 @@
-"""Errors of mail servers in words that say what to do next."""
+"""Errors of mail servers in words that say what to do next: app password needed, wrong password, mailbox
+full, invalid certificate, unknown host.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The servers of an IMAP account: host, port and encryption of IMAP and of SMTP."""
+"""The servers of an IMAP account: host, port and encryption of IMAP and of SMTP; how `HOST:PORT` is read, and
+the encryption that a port implies.
+"""
 
 from __future__ import annotations
 

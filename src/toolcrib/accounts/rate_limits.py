@@ -1,4 +1,5 @@
-"""When the next request to a rate-limited service may be sent, learned from its responses.
+"""When the next request to a rate-limited service (such as Discord) may be sent, learned from its responses;
+which routes share a limit.
 
 Services limit each route, a bucket that several routes share, and all requests together. Whatever a response
 says is remembered, so that the next request waits instead of being rejected.

@@ -1,4 +1,5 @@
-"""A small client for the JSON APIs of services, signed in with a token.
+"""A small client for the JSON APIs of services (Discord, Canvas), signed in with a token. Decides retries,
+timeouts, longest wait for a rate limit, most pages, largest response, and error messages.
 
 It waits for rate limits, repeats what may be repeated, follows pages, and turns each failure into a sentence
 that says what to do. The token goes only to the service's own address.

@@ -1,4 +1,6 @@
-"""Picks the account that a call uses, and refuses changes in a read-only one."""
+"""Picks the account that a call uses, and refuses changes in a read-only one; with the error messages if
+there is none or several.
+"""
 
 from __future__ import annotations
 

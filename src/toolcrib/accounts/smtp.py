@@ -1,4 +1,6 @@
-"""Sends mail for an account by SMTP. Blocking: use a thread."""
+"""Sends mail for an account by SMTP: timeout, encryption, sign-in, and the reasons why a message was not sent
+(too large, recipients refused). Blocking: use a thread.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Stores accounts in a private file, and their secrets in the secret store.
+"""Stores accounts in a private file, and their secrets in the secret store: rule for names, and errors for
+unknown or damaged accounts.
 
 The file is read on each use, so that an account added by another process works at once.
 """

@@ -1,4 +1,6 @@
-"""The agent's interface: questions in, events or an answer out."""
+"""The agent's interface: questions in, events or an answer out. Has the title of a new chat, the error for a
+busy chat, continuing an answer, calls by hand, and how often a draft of the answer is saved.
+"""
 
 from __future__ import annotations
 

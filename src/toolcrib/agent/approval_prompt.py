@@ -1,4 +1,6 @@
-"""Asks the user of a chat whether a call may run: the question as an event, the reply as the answer."""
+"""Asks the user of a chat whether a call may run: the question as an event, the reply as the answer. Anything
+but a clear yes is a no.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The agent's own tools for a model: search for tools, and read the rest of a long result."""
+"""The agent's own tools for a model: search for tools, and read the rest of a long result. Has their
+descriptions, result texts and limits (results of a search, length of a description).
+"""
 
 from __future__ import annotations
 

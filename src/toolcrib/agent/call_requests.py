@@ -1,4 +1,6 @@
-"""Answers what a server asks during a call: sampling by the chat's model, elicitation by its user."""
+"""Answers what a server asks during a call: sampling by the chat's model, elicitation by its user. Limits the
+questions per call and the tokens; refuses forms that ask for passwords and other secrets.
+"""
 
 from __future__ import annotations
 

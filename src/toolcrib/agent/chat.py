@@ -1,4 +1,5 @@
-"""A chat: its entries, and the messages that a model gets from them.
+"""A chat: its entries, and the messages that a model gets from them. Has the texts for stopped calls and for
+continuing an interrupted answer, and the length of a shortened result.
 
 Entries are only ever added. Whatever happened to a chat (a stop, a crash between a call and its answer), the
 messages are valid for every vendor.

@@ -1,4 +1,5 @@
-"""Routes what servers ask to the chat they work for: sampling to its model, elicitation to its user.
+"""Routes what servers ask to the chat they work for: sampling to its model, elicitation to its user. Keeps
+the open questions; `call_requests.py` answers them.
 
 A request belongs to the chat whose call the server is running, the latest if there are several. Without one
 it goes to the host's other handlers, or is refused.

@@ -1,4 +1,5 @@
-"""Compacts a chat that no longer fits the model's context.
+"""Compacts a chat that no longer fits the model's context: when it starts (share of the context), how many
+rounds are kept, the prompt for the summary, and the estimate of tokens in texts and pictures.
 
 First, older results are shortened; if that is not enough, the model writes a summary that replaces the older
 messages. The open question and the last rounds stay unchanged. The chat keeps every entry.

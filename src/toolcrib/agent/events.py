@@ -1,4 +1,6 @@
-"""Events of a turn; plain data, so that they can cross a socket."""
+"""Events of a turn (text, calls, questions, end), and the ways a turn can end; plain data, so that they can
+cross a socket. `chats/events.py` has them as clients receive them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Exports a chat as JSON and as Markdown."""
+"""Exports a chat as JSON and as Markdown: the fields, the heading, the usage and cost. The texts of the turns
+are in `chats/markdown.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Turns that run in the background: any number of subscribers follow one, join late, leave and return.
+"""Turns that run in the background: any number of subscribers follow one, join late, leave and return. Limits
+how many events and ended turns are kept.
 
 A subscriber that leaves stops nothing; `stop` and closing the host do. Events are numbered and kept, so that
 a subscriber can continue where it left off. Of a very long turn, single text events of finished rounds are

@@ -1,4 +1,6 @@
-"""What the agent needs; the host and the store implement it."""
+"""What the agent needs: a caller and a finder of tools, a store for chats, a user to ask; the host and the
+store implement it.
+"""
 
 from __future__ import annotations
 

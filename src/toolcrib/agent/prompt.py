@@ -1,4 +1,6 @@
-"""The system prompt."""
+"""The system prompt: how a model uses tools and untrusted results, today's date, the user's own text from the
+settings, and the request to answer once no more tools can be called.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Turns a tool's result into message parts: marked as data, and cut if long."""
+"""Turns a tool's result into message parts for the model: marked as data, and cut if long. Limits the
+pictures, and has the notes for pictures and other content that the model cannot see.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Runs the tools that a model asked for in parallel, and turns every outcome into an answer.
+"""Runs the tools that a model asked for in parallel, up to a limit, and turns every outcome into an answer.
+Has the error texts for cut-off or invalid arguments and for excluded tools.
 
 No failure of a tool ends the turn. A cancelled turn cancels running calls, waits for their end, and leaves an
 answer for every call. A single call can be stopped too; the turn then continues without it.

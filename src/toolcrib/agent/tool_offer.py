@@ -1,4 +1,5 @@
-"""Decides which tools a model is offered in a turn, and why: pinned, found for the question, or searched for.
+"""Decides which tools a model is offered in a turn, and why: pinned, found for the question, or searched for;
+all if there are few. At most 120; excluded tools are left out.
 
 Offered tools stay for the turn: vendors cache what they were sent, and a change would cost more than it
 saves.

@@ -1,4 +1,5 @@
-"""One turn: ask the model, run the tools it wants, pass their results back, until it answers.
+"""One turn: ask the model, run the tools it wants, pass their results back, until it answers. Has the texts
+for a missing answer, the notices, and how often a model goes on after a cut-off call or a pause.
 
 Each step is stored in the chat before the next one begins, so that a turn cancelled anywhere leaves a chat
 that can be continued.

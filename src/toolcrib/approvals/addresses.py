@@ -1,4 +1,6 @@
-"""Finds out whether the arguments of a call name an address: a page, a host, an IP."""
+"""Finds out whether the arguments of a call name an address (a page, a host, an IP): parameter names that
+mean one, such as `url` or `host`, and file endings that do not make a host name.
+"""
 
 from __future__ import annotations
 

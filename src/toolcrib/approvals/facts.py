@@ -1,9 +1,9 @@
-"""What rules may know about a call besides the call itself: collected by the gate, or read from the call.
+"""What rules may know about a call besides the call itself: which tools run shell commands or code, whether a
+result may be untrusted or private, and who would receive what a call sends, with the texts for it.
 
-That is also what its result may contain, and whom it could send data to, for the rule on untrusted content.
-What is unknown counts as the worst case: results are untrusted and private, calls can send data anywhere. A
-tool's annotations count if its author is known (our own tools, Python functions of the host's program) or if
-the user allows the tool by a rule.
+Collected by the gate, or read from the call. What is unknown counts as the worst case: results are untrusted
+and private, calls can send data anywhere. A tool's annotations count if its author is known (our own tools,
+Python functions of the host's program) or if the user allows the tool by a rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Decides whether a call may run, and asks the user if necessary.
+"""Decides whether a call may run, and asks the user if necessary. Has the default approval modes of the
+command line, Python and the gateway, the scopes of an answer, and the result if no one can be asked.
 
 The verdict itself is pure (`verdict`); the gate adds session state, questions and stored rules. Cancelling a
 waiting call withdraws its question. An answer applies to one call unless it stores a rule.

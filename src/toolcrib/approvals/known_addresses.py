@@ -1,4 +1,5 @@
-"""The addresses that a session knows: from its user's messages, and from what it has read.
+"""The addresses that a session knows, from its user's messages and from what it has read: how they are found
+in text and compared, and how many are kept and may be followed.
 
 Reading a known address tells nobody anything new, except which of the known ones was chosen. Only digests are
 kept. An address counts as known if it is written as it was seen, or in its shortest form: without scheme,

@@ -1,4 +1,5 @@
-"""Decides whether a path is inside a folder, for rules about folders.
+"""Decides whether a path is inside a folder, for rules about folders: symbolic and hard links, `..`, `~`, and
+patterns with `*`.
 
 Allow rules are read narrowly: links are followed, and ambiguous paths (`..`, relative without a known folder,
 `/proc/self`) are not inside. Deny and ask rules are read widely: it is enough that the path as written, or

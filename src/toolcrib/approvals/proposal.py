@@ -1,4 +1,5 @@
-"""The rule that "always" would store for a call: as narrow as possible and still useful the next time.
+"""The rule that "always" would store for a call: as narrow as possible and still useful the next time. Lists
+the arguments that may differ (texts, edits of files) and when a whole folder is allowed.
 
 Arguments must match exactly, with two exceptions: long text content may differ, and a file of the project
 stands for its folder. If nothing else would restrict the rule, and for commands and code, all must match.

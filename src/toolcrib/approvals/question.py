@@ -1,4 +1,5 @@
-"""Questions to the user about one call, and their answers; surfaces that can show them implement `Asker`.
+"""Questions to the user about one call, and their answers; surfaces that can show them implement `Asker`. Has
+the labels of a preview ("To", "Subject", "Invites"), and waits for answers to stored questions.
 
 `DurableAsker` stores questions until someone answers. If the waiting call is cancelled or its process ends,
 the question stays, and a later answer applies to the next identical call.

@@ -1,4 +1,6 @@
-"""A user's rule: which calls it matches, its effect, and examples that prove the match."""
+"""A user's rule as data: its patterns for arguments (equal, like with `*`, under a folder), its effect, scope
+and id, and examples that prove the match. The matching is in `rule_match.py`.
+"""
 
 from __future__ import annotations
 

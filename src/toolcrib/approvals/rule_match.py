@@ -1,7 +1,9 @@
-"""The user's rules as the gate reads them, and whether one matches a call. Rules about folders get a disk.
+"""The user's rules as the gate reads them, and whether one matches a call: its tool, its arguments, a command
+word by word. Has the error messages for rules that contradict their examples.
 
 Allow rules are read narrowly, deny and ask rules widely: allowing `npm run *` allows no other command beside
-it, and denying `git push *` also finds it among other commands and inside wrappers.
+it, and denying `git push *` also finds it among other commands and inside wrappers. Rules about folders
+get a disk.
 """
 
 from __future__ import annotations

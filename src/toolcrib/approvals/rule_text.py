@@ -1,4 +1,6 @@
-"""Rules as text, complete and exact."""
+"""Rules as text, complete and exact: the sentence that users see, paths as `~/…`, and the hidden characters
+that are escaped.
+"""
 
 from __future__ import annotations
 

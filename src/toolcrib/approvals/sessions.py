@@ -1,4 +1,6 @@
-"""The gate's state for each session: its mode, who is asked, and what it has read."""
+"""The gate's state for each session: its mode, who is asked, what was granted until it ends, and what
+untrusted or private data it has read. Limits the number of sessions and grants kept.
+"""
 
 from __future__ import annotations
 

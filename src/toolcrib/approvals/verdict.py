@@ -1,4 +1,5 @@
-"""Judges a call by all rules and the mode; touches nothing but the disk.
+"""Judges a call by all rules and the mode: the order in which user rules, built-in rules and each mode
+(always, plan, session, off) decide, and the reasons shown. Touches nothing but the disk.
 
 `STEPS` is the whole policy, one row for each mode: the first step that decides is the verdict. A shell
 command is judged in a thread: 16 KB of it take 0.5 s, its files are looked up, and the first one loads the

@@ -1,4 +1,6 @@
-"""The built-in catalog with keyword search: one file for each server, our own ones in `bundled/`."""
+"""The built-in catalog with keyword search: one file for each server, our own ones in `bundled/`. Decides the
+fields of an entry and how matches are ordered.
+"""
 
 from __future__ import annotations
 

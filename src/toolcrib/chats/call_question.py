@@ -1,4 +1,6 @@
-"""The question whether a call may run, as JSON: the call, the reasons and the rules of each answer."""
+"""The question whether a call may run, as JSON: the fields for the call, its preview (command, diff,
+attachments, screenshot), the reasons and the rules of each answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The events of a running turn as JSON, as clients receive them; `reducer.apply` makes a turn of them."""
+"""The events of a running turn as JSON, as clients receive them: the fields of each kind. `reducer.apply`
+makes a turn of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Turns of a chat as Markdown, for readers."""
+"""Turns of a chat as Markdown, for readers: headings, notes such as "Stopped.", endings, and the longest
+result shown.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The effect of each event on a turn. Pure.
+"""The effect of each event on a turn: how texts, calls, questions, progress, usage and endings change it.
+Also the log of a running turn's events for clients that join late. Pure.
 
 The page's `turnReducer.ts` does the same; both are tested with the turns in `tests/chats/recorded`.
 An unknown event changes nothing, so that a newer host can send more of them.
 
-The events of a running turn, kept for clients that come later, and the turn that they make. Compressed:
-consecutive events of one text are one event, and each call keeps its latest progress.
+The log is compressed: consecutive events of one text are one event, and each call keeps its latest progress.
 """
 
 from __future__ import annotations

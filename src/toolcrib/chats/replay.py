@@ -1,4 +1,5 @@
-"""Makes the turns of a chat from its stored entries: each entry becomes events for the reducer. Pure.
+"""Makes the turns of a chat from its stored entries, each of which becomes events for the reducer; decides
+whether a turn without an ending was interrupted or answered. Pure.
 
 Adds what only the store knows: positions, times of notes, whole results and pictures.
 """

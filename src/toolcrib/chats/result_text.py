@@ -1,4 +1,5 @@
-"""The text of a tool's result as a model is shown it: marked as data, and with a note where it is cut.
+"""The text of a tool's result as a model is shown it: the `<tool_result>` marks, and the note where it is
+cut; also the text of an interrupted call.
 
 Written and read here, so that users are shown the result without marks and notes.
 """

@@ -1,4 +1,5 @@
-"""A turn of a chat: a question and everything that came of it, while it runs and when it is read back.
+"""A turn of a chat as data: a question and everything that came of it (texts, calls, notes, open questions),
+while it runs and when it is read back.
 
 `reducer.apply` is the only code that changes a turn by an event; `replay` makes the events of stored entries.
 """

@@ -1,4 +1,6 @@
-"""A turn from the store as JSON, and one of its calls with the whole result."""
+"""A turn from the store as JSON, with the beginning of each result (limit for its length), and one of its
+calls with the whole result.
+"""
 
 from __future__ import annotations
 

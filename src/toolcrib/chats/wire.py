@@ -1,4 +1,6 @@
-"""A turn of a chat as JSON, as clients receive it."""
+"""The JSON fields of a stored turn, as clients receive it: question, texts, calls, notes, usage, ways to end,
+outcomes of calls.
+"""
 
 from __future__ import annotations
 

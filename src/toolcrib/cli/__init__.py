@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line: the entry point of the program `toolcrib`, and settings for a faster start."""
 
 from __future__ import annotations
 

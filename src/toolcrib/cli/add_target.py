@@ -1,4 +1,5 @@
-"""Reads the arguments of `toolcrib add`: which is the name, and what is to be added."""
+"""Reads the arguments of `toolcrib add`: which is the name, what is to be added (command, file, package,
+address), which options belong to the server, and where `--` can be left out."""
 
 from __future__ import annotations
 

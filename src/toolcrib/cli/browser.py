@@ -1,4 +1,4 @@
-"""Opens an address in the user's browser."""
+"""Opens an address in the user's browser: only on a terminal with a display, and how long to wait for it."""
 
 from __future__ import annotations
 

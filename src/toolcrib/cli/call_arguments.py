@@ -1,4 +1,5 @@
-"""Parses the arguments of a call: `key=value`, `key=@file`, `key:=json`, or one JSON object."""
+"""Parses the arguments of a call: `key=value`, `key=@file`, `key:=json`, or one JSON object. Their error
+messages, and the size limit of files."""
 
 from __future__ import annotations
 

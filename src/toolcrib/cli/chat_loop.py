@@ -1,4 +1,5 @@
-"""The loop of `toolcrib chat`: reads questions, shows answers, runs slash commands; Esc stops an answer."""
+"""The loop of `toolcrib chat`: reads questions, shows answers, runs slash commands (`/new`, `/model`,
+`/fork`, `/usage`) and prints their help; Esc stops an answer. Also offers models if none is set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Completes names in the shell, from the config file and the stored tool lists; nothing is started.
+"""Completes names in the shell with Tab: servers, tools and their parameters, secrets, accounts, profiles,
+workflows, settings, models. Taken from the config file and the stored tool lists; nothing is started.
 
 On any error nothing is suggested: a completion must never print into a half-typed line.
 """

@@ -1,4 +1,5 @@
-"""Shows approval questions of a turn, and reads the answers key by key.
+"""Shows approval questions of a turn, and reads the answers key by key: which keys there are (once, in this
+chat, in this project, always, no), and which need Enter or a typed confirmation.
 
 The choices appear after a pause in typing: earlier keys are not answers.
 """

@@ -1,4 +1,5 @@
-"""Makes commands from functions: adds the options that all share, and runs coroutines."""
+"""Makes commands from functions: the sections of `--help` in their order, options that all share (`--json`,
+`--yes`, `--home`), `--wait`, `--model` and `--effort`; runs coroutines until a signal."""
 
 from __future__ import annotations
 

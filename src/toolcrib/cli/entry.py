@@ -1,4 +1,5 @@
-"""The program: parses the arguments, runs the command, and returns an exit code.
+"""The program: parses the arguments, runs the command, and returns an exit code. The introduction of
+`toolcrib --help`, and the log that `--debug` shows.
 
 0  done                          4  denied
 1  something is broken           5  a server or the host is not available

@@ -1,4 +1,5 @@
-"""Turns every error into a message or JSON, and an exit code."""
+"""Turns every error into a message or JSON, and an exit code. Default hints ("Look for the cause with:
+toolcrib doctor"), and codes for signals and a closed pipe."""
 
 from __future__ import annotations
 

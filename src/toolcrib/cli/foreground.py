@@ -1,4 +1,4 @@
-"""Runs a host in the foreground: its event loop, and its end by signals.
+"""Runs a host in the foreground: its event loop, and what Ctrl-C and other signals do.
 
 The first signal ends it in order, the second kills its servers, the third ends the process at once.
 """

@@ -1,4 +1,5 @@
-"""Runs the gateway in the foreground, over HTTP or over stdio for the client that started it."""
+"""Runs the gateway in the foreground, over HTTP or over stdio for the client that started it; what it prints
+about profiles and approvals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Groups of commands: found by folder or made from operations, imported when used, guessed if misspelt."""
+"""Groups of commands: found by folder or made from operations, imported when used, guessed if misspelt ("Did
+you mean"). Also prints the list of commands in `--help`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Connects commands to the running host of a home, or to one in this process."""
+"""Connects commands to the running host of a home, or to one in this process: how long to wait for a host
+that is starting, and the warning about what happened to the database."""
 
 from __future__ import annotations
 

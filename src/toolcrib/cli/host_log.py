@@ -1,4 +1,5 @@
-"""The log of the running host: JSON lines in a file that is rotated."""
+"""The log of the running host: JSON lines in a file that is rotated. Its largest size, how many old files are
+kept, the longest text, and masked secrets."""
 
 from __future__ import annotations
 

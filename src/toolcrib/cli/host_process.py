@@ -1,4 +1,5 @@
-"""Runs the host in the foreground with its gateway, page, socket and display, and closes it in order."""
+"""Runs the host in the foreground with its gateway, page, socket and display, and closes it in order; waits
+while a restore replaces its files (time limit)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shows an installation on the command line: its plan, the questions it asks, and its progress."""
+"""Shows an installation on the command line: its plan (how many packages are named), the questions it asks,
+the progress line; and the options that all installing commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads keys and pastes from a terminal while the event loop runs; the terminal is always restored.
+"""Reads keys and pastes from a terminal while the event loop runs; the terminal is always restored. Prompt
+and history of chats, Alt-Enter for a line break, Ctrl-C, Esc, and the pause before a question accepts keys.
 
 Only a key pressed while a question waits for it is an answer. Keys typed earlier, pastes and key repeats are
 kept for the next prompt.

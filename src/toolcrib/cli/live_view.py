@@ -1,4 +1,5 @@
-"""Shows the running host on a terminal: a live table of its servers, and the next commands to try.
+"""Shows the running host on a terminal: a live table of its servers (columns, widths, which come first if
+there is no room), and the next commands to try.
 
 The terminal is restored however the host ends.
 """

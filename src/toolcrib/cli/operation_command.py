@@ -1,4 +1,5 @@
-"""Makes the command of an operation: its parameters from the operation's, a line or a table of the result."""
+"""Makes the command of an operation: its parameters from the operation's, a line or a table of the result.
+Formats of cells (date, duration, size, list)."""
 
 from __future__ import annotations
 

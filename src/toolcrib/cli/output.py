@@ -1,4 +1,5 @@
-"""Prints: data to stdout, everything else to stderr, with colours and aligned tables on a terminal.
+"""Prints: data to stdout, everything else to stderr, with colors and aligned tables on a terminal. Colors of
+server states, when colors are off, tick and cross, how wide tables are cut, and JSON output.
 
 Text of servers is printed without escape sequences and control characters: always on stderr, and on stdout if
 it is a terminal.

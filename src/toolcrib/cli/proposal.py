@@ -1,4 +1,5 @@
-"""The entry that `toolcrib add` is about to write: made from the arguments, with its secrets, and shown."""
+"""The entry that `toolcrib add` is about to write: made from the arguments, with its secrets, and shown.
+Errors and examples for `--env`, `--header` and `--set`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Asks the user on the terminal, on stderr: stdout is for data.
+"""Asks the user on the terminal, on stderr: stdout is for data. Yes or no, a choice, a hidden secret (with
+its largest size), and the key of a shared database.
 
 A question accepts answers after a pause in typing: earlier keys are not answers.
 """

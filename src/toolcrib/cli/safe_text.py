@@ -1,4 +1,5 @@
-"""Makes text of servers safe for the terminal: it cannot move the cursor, hide, or imitate our output."""
+"""Makes text of servers safe for the terminal: it cannot move the cursor, hide, or imitate our output.
+Removes or shows escape sequences, counts long gaps, and cuts text to a width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The first parameter of every command: its shared options, and access to a host."""
+"""The first parameter of every command: its shared options, access to a host, the default of `--wait`, and
+the question that `--yes` answers."""
 
 from __future__ import annotations
 

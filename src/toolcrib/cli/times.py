@@ -1,4 +1,5 @@
-"""Parses and formats times, durations and sizes."""
+"""Parses and formats times, durations and sizes: `--since 30m`, local times, `in 8 s`, milliseconds, KB and
+MB."""
 
 from __future__ import annotations
 

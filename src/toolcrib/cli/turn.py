@@ -1,4 +1,5 @@
-"""Runs one turn: sends the question, shows the answer as it comes, and asks the user what it asks.
+"""Runs one turn: sends the question, shows the answer as it comes, and asks the user what it asks. Tool cards
+and where they are cut, notes on retries and on incomplete answers.
 
 On a terminal it shows Markdown and tool cards, in a pipe only the answer.
 """

@@ -1,4 +1,6 @@
-"""Other hosts' keys and types, mapped to ours: a server's type and the key of its address."""
+"""Other programs' spellings in an entry, mapped to ours: names of types (`streamable-http`, `remote`), keys
+of the address (`httpUrl`, `serverUrl`), and the type that an entry without one has.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The key of a shared database, with which its hosts sign what they decide and start.
+"""The key of a shared database, with which its hosts sign what they decide and start: its form, the variable
+that gives it to a container, and the errors for a key that is invalid or cannot be read.
 
 Each host keeps it among its secrets. The database has only its fingerprint, so that someone who can write to
 the database cannot decide in the name of a host.

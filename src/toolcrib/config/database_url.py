@@ -1,4 +1,5 @@
 """The setting `database`: a `postgresql://` URL, whose passwords are stored as secrets and not in the file.
+Decides which URLs are refused, how they are quoted, TLS to other machines, and the warning about weak TLS.
 
 What a user gives is read by libpq, so that it means to us what it means to the connection; the URL that is
 stored and shown is written anew from its parameters, every one quoted. A connection to another machine

@@ -1,4 +1,6 @@
-"""Servers before they are added: entries with open questions, the document of origin, and the answers."""
+"""Servers before they are added: entries with open questions, the document of origin, and the answers. Also
+how their stored secrets and exported variables are named.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reads one entry of `mcpServers` into a `ServerEntry`: our keys and those of other hosts, checked.
+"""Reads one entry of `mcpServers` into a `ServerEntry`: our keys and those of other programs, the bounds of
+timeouts and limits, timeouts in milliseconds, names of servers, and error messages. Defaults are in
+`schema/servers.py`.
 
 Unknown keys are never an error and stay in `raw`; a wrong type is an error that names the server and the key.
 Whether a transport's own keys are present (a stdio server's `command`) is checked by that transport.

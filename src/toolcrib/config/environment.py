@@ -1,5 +1,5 @@
-"""The environment a server's process gets: a short list of harmless names, what its entry allows, and its
-own.
+"""The environment variables that a server's process gets: which are inherited (path, language, proxy,
+certificates), what its entry allows, and its own.
 
 Nothing else passes: a key of ours or of another program is never inherited by a server that merely happens to
 be started from the same shell.

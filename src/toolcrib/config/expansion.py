@@ -1,4 +1,5 @@
-"""Fills in `${VAR}`, `${VAR:-default}` and `${secret:NAME}`, once, where an entry may use them.
+"""Fills in `${VAR}`, `${VAR:-default}` and `${secret:NAME}`, once, where an entry may use them; with the
+errors for a variable that is not set or a secret that is not stored.
 
 A variable that is not set is looked up among the secrets, under the same name. One pass: what was filled in
 is not looked at again. `$VAR` stays as it is, `$${` gives a plain `${`. Anything else that begins with `${`

@@ -1,4 +1,5 @@
-"""Replaces several files and folders at once: after a crash, all of them are the old ones.
+"""Replaces several files and folders at once, as a restore does: after a crash, all of them are the old ones.
+Undoes an interrupted restore.
 
 A journal is on the disk before the first one is moved, and is deleted after the last. The next process that
 opens the home and finds a journal puts the old ones back. The lock of the journal is held while it exists, so

@@ -1,4 +1,6 @@
-"""Characters that are invisible or change the order of text, which can disguise it."""
+"""Which characters count as hidden because they are invisible or change the order of text, which can disguise
+it, and how they are shown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads JSON as written by hand: comments and trailing commas are allowed, every key's position is kept.
+"""Reads JSON as written by hand: comments and trailing commas are allowed, every key's position is kept. Has
+the error messages about JSON, with line, column and excerpt.
 
 Stricter than most parsers: a duplicate key is an error, as are `NaN`, numbers that are too large and halves
 of surrogate pairs. Errors have line and column and show the line without its values, so that a token in the

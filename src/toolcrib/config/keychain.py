@@ -1,4 +1,5 @@
-"""The system's keyring behind a deadline: it answers in time, or counts as not there.
+"""The system's keyring behind a deadline: it answers in time, or counts as not there. Decides the seconds to
+wait until the user has unlocked it.
 
 Some backends wait for a desktop that is not there. Each request runs in a thread of its own that is not
 joined at exit; after the first timeout, no more requests are made in this process.

@@ -1,4 +1,5 @@
-"""Where things live: the platform's own folders, or one folder named by `TOOLCRIB_HOME`.
+"""Where Toolcrib keeps its files (config, database, logs, socket, backups): the platform's own folders, or
+one folder named by `TOOLCRIB_HOME`. Checks and repairs their permissions.
 
 The lock and the socket never depend on the session (`XDG_RUNTIME_DIR`, `TMPDIR`): a command run from cron and
 a host started on the desktop must meet.

@@ -1,4 +1,6 @@
-"""What an entry would run, and warnings to show the user before it does.
+"""What an entry would run, and warnings to show the user before it does: variables that make other code run
+(`LD_PRELOAD`), secrets in plain text, files open to others. Also which changes of an entry need a new
+approval.
 
 Pure, and the same for every spelling of an entry. Values of the environment are not part of it, except those
 of variables that can make a program run other code.

@@ -1,4 +1,5 @@
-"""Safe changes of files: replaced as a whole, also in a crash, and by one process at a time.
+"""Safe changes of files: replaced as a whole, also in a crash, and by one process at a time. Decides how long
+to wait for the lock of another process.
 
 New content is on the disk before the name points to it; if anything fails, the old file is unchanged. The
 lock ends with its process. Its file is never removed: two processes could then hold two files of one name.

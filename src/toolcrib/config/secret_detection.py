@@ -1,4 +1,6 @@
-"""Whether a value looks like a secret: by the key it belongs to, or by its own form."""
+"""Whether a value looks like a secret: by the key it belongs to (password, token, cookie), by its own form
+(API keys, bearer tokens), or by its part of an address.
+"""
 
 from __future__ import annotations
 

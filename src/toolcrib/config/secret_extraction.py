@@ -1,4 +1,6 @@
-"""Replaces literal secrets of an entry by references to stored secrets."""
+"""Replaces literal secrets of an entry (in variables, headers, arguments and the address) by references to
+stored secrets.
+"""
 
 from __future__ import annotations
 

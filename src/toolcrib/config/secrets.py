@@ -1,4 +1,5 @@
-"""Stores secrets by name: in the system's keyring, or in a private file if there is none.
+"""Stores secrets by name: in the system's keyring, or in a private file if there is none. Has the rule for
+names, and the errors for secrets that are missing or cannot be read.
 
 The file also lists the names in the keyring, since keyrings cannot be listed. No secret is ever part of a
 message, a representation or a log.

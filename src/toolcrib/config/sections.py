@@ -1,4 +1,5 @@
-"""Immutable data read from JSON: `k: int = whole(5, least=1, most=50)`.
+"""How settings and entries are declared, as `k: int = whole(5, least=1, most=50)`, read from JSON and
+checked, with the messages about wrong values.
 
 Used for data that is needed before the first server starts, because pydantic would take a third of that time
 (docs/decisions/0003-reading-by-hand.md and 0005-data-declarations.md).

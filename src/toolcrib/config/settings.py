@@ -1,4 +1,7 @@
-"""The settings of the host: the object `toolcrib` of the config file, and the master switch next to it."""
+"""The settings of the host with their defaults and bounds: the object `toolcrib` of the config file (search,
+gateway, agent, prices, approval modes, terminal, days of audit, sizes of results), and the master switch next
+to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Changes settings and profiles in the config file; settings have dotted names such as `retrieval.k`."""
+"""Changes settings and profiles in the config file: dotted names of settings such as `retrieval.k`, valid
+names of profiles, their tokens, and errors for unknown names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The file of record: read as a whole, changed one process at a time, written so that nothing is ever lost.
+"""Reads and changes the config file (adds, removes and switches servers), by one process at a time, so that
+nothing is ever lost. Decides its largest size and the content of a new one.
 
 A bad entry harms only itself; a file that cannot be read is never overwritten. A change keeps the order of
 keys and all keys that we do not know.

@@ -1,4 +1,4 @@
-"""Bearer tokens: made at random, shown once, kept as a salted hash and a few last characters.
+"""Bearer tokens of the gateway: made at random, shown once, kept as a salted hash and a few last characters.
 
 A token has 256 bits of chance, so a fast hash is enough: there is nothing to guess. What cannot be read as a
 hash of ours fits no token.

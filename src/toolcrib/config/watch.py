@@ -1,5 +1,5 @@
-"""Notices that a file's content changed, by looking: works on every file system and survives every way of
-saving.
+"""Notices that a file's content changed, such as the config file's, by looking: works on every file system
+and survives every way of saving.
 
 A touch is no change, and neither is a missing file: editors remove a file and write it again, and writing
 defaults in between would lose the user's file.

@@ -1,4 +1,5 @@
-"""Forwards requests of a server (elicitation, sampling, roots) to the client whose call caused them.
+"""Forwards requests of a server (elicitation, sampling, roots) to the client whose call caused them. How many
+calls wait for input and for how long, and the signed request state.
 
 A legacy client gets them on the stream of its call. A modern one gets `input_required` as the result and
 repeats the call with its input. Requests of a modern server are passed on to such a client unchanged, and

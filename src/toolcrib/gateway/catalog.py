@@ -1,4 +1,5 @@
-"""The prompts, resources and resource templates of the servers of a profile.
+"""The prompts, resources and resource templates of the servers of a profile: when lists are fetched again,
+how long a slow server is waited for, how long clients may cache, and lists of stopped lazy servers.
 
 A list is fetched once and kept until its server reports a change or restarts. Servers are asked concurrently;
 a slow one is waited for briefly, and its list is announced as a change when it arrives. The last list of a

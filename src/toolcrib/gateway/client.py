@@ -1,4 +1,5 @@
-"""One client of the gateway, in either era of the protocol.
+"""One client of the gateway, in either era of the protocol: how many of its requests run at once, which
+methods each era has, and errors as JSON-RPC errors.
 
 A modern request is independent; a legacy client opens with `initialize` and is remembered. Requests run
 concurrently, and each can be cancelled. No failure of a server ends the client's connection.

@@ -1,5 +1,5 @@
-"""The definitions that servers list besides tools: their kinds, how clients name them, and which are
-valid."""
+"""The definitions that servers list besides tools (prompts, resources, templates): how clients name them,
+with or without the server's prefix, which are valid, and how a URI matches a template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One gateway: a host seen through a profile, and the clients that want to know of changes.
+"""One gateway: a host seen through a profile, and the clients that want to know of changes. How clients are
+asked for approval (text, number of open questions, expiry), and how long the first list waits for servers.
 
 Approval questions about a call are asked in the client if it can show a form, else on the page. A client is
 never left waiting: if nobody answers soon, its call fails as pending, the question stays for an hour, and the

@@ -1,4 +1,5 @@
 """Who a client of the gateway is: approvals, what was read, and instances of servers belong to one client.
+The name under which its calls are recorded, and how many clients without a session are kept apart.
 
 A legacy client, and the one on stdio, has a session that only it knows. A modern request has no session: the
 view, its token and what the client says of itself separate it from others. Anyone can say the same, so this

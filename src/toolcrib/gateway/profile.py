@@ -1,4 +1,5 @@
-"""Profiles: which tools a client sees; and which of them an address offers."""
+"""Profiles: which tools a client sees (by server, by name, only read-only ones); and which profiles an
+address offers."""
 
 from __future__ import annotations
 

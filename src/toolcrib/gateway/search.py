@@ -1,4 +1,5 @@
-"""Search mode: a client sees three tools instead of a thousand, and finds the others with them.
+"""Search mode: a client sees three tools instead of a thousand, and finds the others with them. Formats their
+results ("No tools found for") and errors; their definitions are in `search_definitions.py`.
 
 They show and call only tools that the profile shows, and calls go the usual way. A wrong request becomes a
 result that the model can read and act on.

@@ -1,4 +1,5 @@
-"""The definitions of the three search tools, written for models."""
+"""The definitions of the three search tools, written for models: names, descriptions, parameters, default and
+maximum number of results."""
 
 from __future__ import annotations
 

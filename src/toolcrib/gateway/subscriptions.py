@@ -1,4 +1,5 @@
-"""Subscriptions to resources: one at the server for all clients of a resource.
+"""Subscriptions to resources: one at the server for all clients of a resource. Maximum number, timeouts, and
+the pause between attempts while a server is down.
 
 The server is subscribed to in its own era, and again after a restart. The last client to leave ends the
 subscription.

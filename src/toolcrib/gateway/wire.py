@@ -1,4 +1,5 @@
-"""The ways in which the gateway sends messages to a client, and how they are encoded."""
+"""The ways in which the gateway sends messages to a client, how they are encoded, and the name and version
+that it gives of itself."""
 
 from __future__ import annotations
 

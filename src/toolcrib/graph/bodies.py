@@ -1,4 +1,6 @@
-"""The bodies of loops and maps: which nodes belong to them, and that they are closed."""
+"""The bodies of loops and maps: which nodes belong to them, and that they are closed; with the messages about
+edges that leave or enter a body.
+"""
 
 from __future__ import annotations
 

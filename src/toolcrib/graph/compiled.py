@@ -1,4 +1,5 @@
-"""A valid workflow, ready to be walked: where it starts, what follows what, and the settings of each visit.
+"""A valid workflow, ready to be walked: where it starts, what follows what, the settings of each visit, and
+the output that a disabled node takes.
 
 Compiling is pure and fast, so a run keeps the workflow itself and compiles it again after a restart.
 """

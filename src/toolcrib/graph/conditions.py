@@ -1,4 +1,5 @@
-"""Conditions over values: comparisons, joined by `all`, `any` and `not`.
+"""Conditions over values: operators (equals, greater_than, contains, is_empty, matches), joined by `all`,
+`any` and `not`. Decides how numbers, booleans and texts are compared, and the limits of regular expressions.
 
 They are evaluated after their references were replaced. A missing value is null. Numbers and numeric texts
 are compared as numbers, booleans and "true" or "false" as booleans.

@@ -1,4 +1,6 @@
-"""The nodes that choose between two paths and repeat a body: If, Loop and EndLoop."""
+"""The nodes that choose between two paths and repeat a body: If, Loop and EndLoop. Has their settings and
+help texts, how often a loop may run, and what happens at that limit.
+"""
 
 from __future__ import annotations
 

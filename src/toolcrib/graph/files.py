@@ -1,4 +1,5 @@
-"""Reads and writes the JSON file of a workflow.
+"""Reads and writes the JSON file of a workflow: largest file, deepest nesting, most nodes, edges and inputs,
+and messages about a damaged file.
 
 Written files have the keys in the order of the model and no default values, so that a diff is readable.
 """

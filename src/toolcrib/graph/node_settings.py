@@ -1,4 +1,5 @@
-"""What the settings and results of all node types share.
+"""What the settings and results of all node types share: which settings may be references, and which are
+needed before the run.
 
 A setting has its type or a reference. `draft` checks settings as they are in the file and lets references
 pass; `resolved` parses them after references were replaced.

@@ -1,4 +1,5 @@
-"""What a node type declares: `features/workflows/nodes/<name>.py` has one `NODE` of this class.
+"""What a node type declares (`features/workflows/nodes/<name>.py` has one `NODE` of this class): title,
+group, settings, outputs, default timeout of a step, default buttons of a question.
 
 A node reaches tools, models and users only through its `NodeContext`.
 """

@@ -1,4 +1,6 @@
-"""Why a workflow is not valid: all reasons, each with its node."""
+"""Why a workflow is not valid: all reasons, each with its node, up to a limit; words for wrong settings and
+ids.
+"""
 
 from __future__ import annotations
 

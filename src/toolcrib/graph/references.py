@@ -1,4 +1,5 @@
-"""References in settings: `{{find.matches[0].text}}`, parsed once and resolved against values.
+"""References in settings: `{{find.matches[0].text}}`, parsed once and resolved against values. Decides their
+syntax, how values are written inside text, and that what is missing is null.
 
 A string that is one reference has the referenced value with its type; a reference inside other text is
 inserted as text. A backslash before `{{` makes it literal. What is missing is null, and empty inside text.

@@ -1,4 +1,6 @@
-"""Which node follows which: the edges of a workflow, checked, with its entry and the order of its nodes."""
+"""Which node follows which: the edges of a workflow, checked, with its first node and the order of its nodes;
+messages about cycles, unconnected nodes and wrong outputs.
+"""
 
 from __future__ import annotations
 

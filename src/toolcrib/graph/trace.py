@@ -1,4 +1,6 @@
-"""What is recorded of one visit of a node: JSON of limited size, which is also all that a replay needs."""
+"""What is recorded of one visit of a node: JSON of limited size (largest result, where shown texts are cut,
+most notes), which is also all that a replay needs.
+"""
 
 from __future__ import annotations
 

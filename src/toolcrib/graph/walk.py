@@ -1,4 +1,5 @@
-"""Which node of a workflow comes next: a pure fold over the outcomes so far.
+"""Which node of a workflow comes next: a pure fold over the outcomes so far, also for disabled nodes and
+error outputs. Limits the steps of a run and decisions without a step.
 
 The same fold drives a run, replays its recorded steps after a restart, takes over the outcomes of an earlier
 run, and explains a run to its reader. It reads no clock and has no side effects.

@@ -1,4 +1,5 @@
-"""Shows a call to the user who approves it: a command part by part, an edit as a diff.
+"""Shows a call to the user who approves it: a command part by part with its limits, an edit as a diff.
+Decides the longest diff, its lines of context, and the largest file that is read.
 
 Reads at most the file that the call would write, and only if it is a regular file of moderate size. Other
 calls are shown by their arguments.

@@ -1,4 +1,5 @@
-"""Renders an approval request: its title, the call, the reason and the rules.
+"""Texts of an approval question: its title (such as asking to send this email), the reason, and the rules
+that it offers, in words. The arguments and the diff are from `call_preview.py`.
 
 Adds to what the gate said and changes nothing of it: what is shown is what would run, and what would be
 written.

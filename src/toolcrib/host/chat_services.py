@@ -1,4 +1,5 @@
-"""What chats need: models, stored chats and their events. Opened on first use.
+"""What chats need: models, stored chats and their live events. Decides how often new text and progress are
+published, and how many ended turns can be replayed. Opened on first use.
 
 The events of turns are published, and replayed to late subscribers. Each event has a number that grows by
 one, so that a subscriber knows when it missed something. What is kept is folded: a text is one entry however

@@ -1,4 +1,6 @@
-"""The key of the shared database at this host: found among the secrets, made, stored and replaced."""
+"""The key of the shared database at this host: found among the secrets, made, stored and replaced; with the
+errors for a home that has none.
+"""
 
 from __future__ import annotations
 

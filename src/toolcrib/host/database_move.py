@@ -1,4 +1,5 @@
-"""Moves the data of a home from one database to another, and changes the setting.
+"""Moves the data of a home from one database to another, and changes the setting: what would be copied, and
+the errors for a target that is in use.
 
 Runs without a host, under the lock of the home. The source is left as it was; a SQLite file in the target's
 place is renamed.

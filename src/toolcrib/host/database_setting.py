@@ -1,4 +1,6 @@
-"""Changes the setting `database`: the URL is tried first, and its password goes to the secrets."""
+"""Changes the setting `database`: installs the driver, tries the URL within a time limit, stores its password
+as a secret, and finds the servers that are not trusted there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The public interface of a host (servers, tools, calls, agents, events), and how it is built on its core."""
+"""The public interface of a host (servers, tools, calls, agents, events), and how it is built on its core:
+approvals, installs, audit log and chats are wired here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Background work on servers: adding, installing and testing them, and removing them with an undo.
+"""Background work on servers: adding, installing and testing them, and removing them with an undo. Decides
+how often progress is published and how many ended setups are kept.
 
 A setup continues if its page is closed; each server has at most one at a time. `stop`, and closing the
 host, end it with everything it started. A removed server is deleted for good after a while; if the host ends

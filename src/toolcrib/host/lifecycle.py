@@ -1,4 +1,5 @@
-"""Opens and closes a host: first the core, so that servers start early, then the rest.
+"""Opens and closes a host: first the core, so that servers start early, then the rest. Applies edits of the
+config file, and restarts servers whose files changed (skipped folders, most files).
 
 A server restarts when one of its files changes, for developers of servers. Only servers with `watch` in their
 entry are watched, and only while they are meant to run. Watching lists the folder once a second; a server

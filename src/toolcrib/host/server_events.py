@@ -1,4 +1,5 @@
-"""Passes changes of servers on to the registry, the tool cache and the event bus.
+"""Passes changes of servers on to the registry, the tool cache and the event bus. Decides when definitions of
+new tools are scanned, how many at once, and that the tools are held until then.
 
 Tool definitions that were never approved are screened: those with findings wait for a review. A long
 list is scanned in a thread, portion by portion; until its turn has come, a new tool is held.

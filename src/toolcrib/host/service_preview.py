@@ -1,4 +1,5 @@
-"""What a bundled server says about a call before it is approved: how it will look, and what it acts on.
+"""What a bundled server says about a call before it is approved: a preview (mail, event, message, screenshot)
+and what the call acts on; with timeouts and limits of the texts and the picture.
 
 Previews come from the method `toolcrib/preview`, scopes from `toolcrib/scope`. Only known fields of known
 types are used.

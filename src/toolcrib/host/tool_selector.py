@@ -1,4 +1,6 @@
-"""Selects the tools that an agent is offered for a question."""
+"""Selects the tools that an agent is offered for a question: the best matches, those always offered, and
+those used recently, each with the reason.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The tools of a host: where they come from, how they are found and called."""
+"""The tools of a host: where they come from, the catalog that is searched, remembered tool lists, and ranking
+by words alone if the embedder is invalid.
+"""
 
 from __future__ import annotations
 

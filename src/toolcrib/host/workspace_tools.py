@@ -1,4 +1,5 @@
-"""The terminal and the project tools of a host, which work in the folder of their caller.
+"""The terminal and the project tools of a host, which work in the folder of their caller: when they are
+offered, and the time limit of their calls.
 
 They are loaded like any bundled server, and have no process of their own. They are only registered on
 request, so that a terminal is never offered by accident.

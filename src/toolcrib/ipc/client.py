@@ -1,4 +1,5 @@
-"""The client end of the local socket: runs operations in a running host.
+"""The client end of the local socket: runs operations in a running host. Errors and timeout if the host does
+not respond, and the error if it has another version.
 
 Light to import: a command that finds a running host loads no host code.
 """

@@ -1,4 +1,5 @@
-"""The local socket of a running host: for this user only, with many clients at once.
+"""The local socket of a running host: for this user only, with many clients at once. Limits of clients and of
+operations per client, how long a client has to send the token, and refused sandboxed programs.
 
 A client that disconnects cancels its operations; one that does not read delays only itself.
 """

@@ -1,4 +1,6 @@
-"""What a provider gets: environment, secrets, an address, and a clock."""
+"""What a provider gets: environment, secrets, an address, a clock, and the number of retries. Decides where
+an API key and an address come from, and has the hint for a missing key.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Turns a chat's history into one that a vendor accepts, whatever models, tools and earlier versions left in
-it.
+it: names and ids of calls, the most pictures in a request, and the notes in place of those left out.
 
 One rejected picture, name or id would otherwise end the chat, because it is sent with every request. What is
 valid stays unchanged, so that the vendor's cache stays valid.

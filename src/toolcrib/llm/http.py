@@ -1,4 +1,5 @@
-"""Sends a request to a vendor, reads its answer line by line, and translates network errors.
+"""Sends a request to a vendor, reads its answer line by line, and translates network errors. Timeouts:
+connecting, silence while a model thinks; limit: longest line.
 
 Leaving the block closes the connection, so that the vendor stops. Lines end only at line feed and carriage
 return: `str.splitlines` would also split at U+2028 and others, which may occur inside JSON strings.

@@ -1,4 +1,5 @@
-"""Limits, list prices and reasoning of models, by their whole names, as the vendors' pages gave them.
+"""Limits, list prices and reasoning levels of models, by their whole names, as the vendors' pages gave them.
+New models and changed prices are entered here.
 
 A name may end with a date or a version, such as `-20250929`. What was not found is None, never guessed from
 a similar name.

@@ -1,4 +1,6 @@
-"""The model protocol: asked once, it streams an answer; it knows nothing of rounds, chats or approvals."""
+"""The model protocol: request, events of the stream, capabilities. Asked once, a model streams an answer; it
+knows nothing of rounds, chats or approvals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Finds a model's limits: in the settings, among the known models, or from its vendor; else assumes them."""
+"""Finds a model's context length and longest answer: in the settings, among the known models, or from its
+vendor (the field names of compatible servers); else assumes them. Also the error for an unknown effort.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Opens models by name and keeps them open; a vendor's module is imported on first use."""
+"""Opens models by name (`vendor:model`) and keeps them open; a vendor's module is imported on first use.
+Decides the default model, and the error messages for an unknown model or vendor.
+"""
 
 from __future__ import annotations
 

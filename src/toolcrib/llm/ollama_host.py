@@ -1,4 +1,4 @@
-"""Finds Ollama, its models and their capabilities; never raises."""
+"""Finds Ollama, its models and their capabilities: default port, `OLLAMA_HOST`, timeout. Never raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Checks pictures before they are sent: vendors reject the whole request for a damaged or mislabelled one."""
+"""Checks pictures before they are sent: formats (PNG, JPEG, GIF, WebP), largest size in bytes and pixels,
+damage, with the error messages.
+
+Vendors reject the whole request for one picture that is damaged or has the wrong type.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The cost of a request in US dollars, by the vendors' list prices.
+"""Computes the cost of a request in US dollars, from prices in the settings or the vendors' list prices in
+`known_models.py`; tokens read from or written to a cache have their own price.
 
 Prices in the settings take precedence. A request of unknown price has no cost.
 """

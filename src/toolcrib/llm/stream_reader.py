@@ -1,4 +1,5 @@
-"""Builds one message from what a model streams: each call gets an id, and an object as its arguments.
+"""Builds one message from what a model streams: each call gets an id, and an object as its arguments. Handles
+invalid or cut-off calls and `<think>` tags.
 
 A call that was not received completely never runs: it is marked as cut if the model reached its output limit;
 otherwise the whole answer counts as cut off.

@@ -1,4 +1,6 @@
-"""Tests a model: whether the key is accepted, the address answers, and the model replies."""
+"""Tests a model: whether the key is accepted, the address answers, and the model replies. Has the test
+question, and remembers the last result of each vendor.
+"""
 
 from __future__ import annotations
 

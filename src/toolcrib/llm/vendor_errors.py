@@ -1,4 +1,6 @@
-"""Turns a vendor's error response into one of our errors, with a hint."""
+"""Turns a vendor's error response into one of our errors, with a hint: status codes and phrases for busy,
+rate limit, wrong key, no credit, too long, pictures refused; and the wait that the vendor asks for.
+"""
 
 from __future__ import annotations
 

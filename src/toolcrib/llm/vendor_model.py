@@ -1,4 +1,5 @@
-"""A model over HTTP: sends the request, reads the stream, retries, and checks that the answer is complete.
+"""A model over HTTP: sends the request, reads the stream, retries (pauses between them, longest wait after
+429), and checks that the answer is complete.
 
 The vendors' protocols are in `providers/`.
 """

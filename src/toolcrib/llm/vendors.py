@@ -1,4 +1,6 @@
-"""Which vendors can be used: keys found, Ollama's models, and advice if there is nothing."""
+"""Which vendors can be used: keys found, Ollama's models, and advice if there is nothing ("No model is
+chosen").
+"""
 
 from __future__ import annotations
 

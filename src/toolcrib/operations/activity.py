@@ -1,4 +1,5 @@
-"""Calls that ran or are running: the activity page and the audit log."""
+"""Calls that ran or are running: the activity page and `toolcrib audit` with its columns. Also the filter of
+past calls (`server:git outcome:failed since:7d`): its keys, times, and groups of outcomes."""
 
 from __future__ import annotations
 

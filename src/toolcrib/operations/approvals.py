@@ -1,4 +1,5 @@
-"""Approvals and other questions that wait for the user."""
+"""Approvals and other questions that wait for the user: lists them in their order, with servers that wait for
+trust, a sign-in or a value, and passes on the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Calling tools, from commands and from the page."""
+"""Calling tools, from commands and from the page: which servers are started for a call, questions on the page
+that tries a tool, and how `key=value` texts become numbers, booleans, lists or objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Chats: list, show, rename, fork, export, delete."""
+"""Chats: list, search, show, rename, fork, export, delete, restore. Names of exported chats, the tools that a
+chat always or never offers, and the state in a list (done, stopped, failed, asking)."""
 
 from __future__ import annotations
 

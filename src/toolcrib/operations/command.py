@@ -1,4 +1,5 @@
-"""Commands that are generated from operations; `index.py` lists all of them."""
+"""What an operation declares about its generated command: name, help, section, options, table columns,
+colors, and the messages when it is done or there is nothing to list. `index.py` lists all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The database of chats, approvals and call records; and the host that opens it again after a restore."""
+"""The database of chats, approvals and call records: rows per table, decisions without a valid signature
+(show, sign or remove them), what stays on this machine; and the host that opens it again after a restore."""
 
 from __future__ import annotations
 

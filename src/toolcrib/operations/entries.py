@@ -1,4 +1,5 @@
-"""Entries of the config file: add, show, edit, remove, restore."""
+"""Entries of the config file: add, show, edit, remove, restore. The undo of a removal, edit conflicts, names
+that are taken, keys that are known, and the remark if nothing responds at an address."""
 
 from __future__ import annotations
 

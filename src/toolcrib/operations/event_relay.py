@@ -1,4 +1,5 @@
-"""Passes events from synchronous callbacks to an asynchronous listener that may be slow."""
+"""Passes events from synchronous callbacks to an asynchronous listener that may be slow: how many are queued
+before the oldest are dropped."""
 
 from __future__ import annotations
 

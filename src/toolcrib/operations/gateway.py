@@ -1,4 +1,5 @@
-"""The gateway: its profiles, and how they are used."""
+"""The gateway's profiles: list, add, remove, require a token, set where their clients are asked for approval;
+and when each was last used, and how often today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib doctor`: checks of the installation and of each server."""
+"""`toolcrib doctor`: runs all checks, and decides which states of a server are a warning or broken, with
+their hints. What is checked about the installation is in `checks/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Installing servers, and searching the catalog."""
+"""Installing servers, and searching the catalog: the plan that the user approves, refused names, the entry
+that is written, ways to set up included servers, trust and restart after a new version, warnings about tool
+texts."""
 
 from __future__ import annotations
 

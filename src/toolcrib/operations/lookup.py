@@ -1,4 +1,5 @@
-"""Finds servers and tools by name, and waits for servers that are starting."""
+"""Finds servers and tools by name, and waits for servers that are starting (timeout). Errors for an unknown
+tool ("Did you mean") and for a server that is not ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Models: vendors, tests and usage."""
+"""Models: vendors and the keys found for them, testing a model, and usage of recent turns with tokens and
+cost (of how many days)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Declares operations: `@operation` on a typed function makes it callable by commands, the page and Python.
+Also which parts of a host are opened for one, and the check of its parameters.
 
 The function's first parameter is the host. A parameter of type `Invocation` receives the caller and the
 listener. All others are the operation's parameters; an operation with many may take one `OperationParams`.

@@ -1,4 +1,6 @@
-"""The overview of the page: all servers and the host at a glance."""
+"""The overview of the page: all servers and the host at a glance. Which states count as trouble, tokens and
+cost of today, where a server comes from, the folders it uses, and notes (imported from, switched off, newest
+version)."""
 
 from __future__ import annotations
 

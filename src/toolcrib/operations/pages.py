@@ -1,4 +1,5 @@
-"""Browsers that are signed in to the page."""
+"""Browsers that are signed in to the page: one-time sign-in addresses, the list of browsers, and signing one
+out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Parses a pasted text, and finds the values that the user has to provide."""
+"""Parses a pasted text, and finds the values that the user has to provide: which values are placeholders
+(`<your-key>`, `changeme`), unset variables, a free name, and the size limit of a paste."""
 
 from __future__ import annotations
 

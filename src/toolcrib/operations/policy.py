@@ -1,4 +1,5 @@
-"""Approval rules."""
+"""Approval rules: list, add, edit, switch and remove them, checking their scope and examples first; and
+explain what would be decided about a call."""
 
 from __future__ import annotations
 

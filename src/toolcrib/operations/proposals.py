@@ -1,4 +1,5 @@
-"""Proposes the entry for a paste or a form, and adds it once approved."""
+"""Proposes the entry for a paste or a form, and adds it once approved: missing values, values stored as
+secrets, changes since it was shown, and how long an address is tried to find its transport."""
 
 from __future__ import annotations
 

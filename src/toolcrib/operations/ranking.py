@@ -1,4 +1,5 @@
-"""Searching tools for a question, and measuring the search."""
+"""Searching tools for a question, and measuring the search: the fit that is shown for each tool (0 to 1), how
+long vectors are waited for, and refused test questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Recognises the servers in a pasted text. Nothing is run, downloaded or written."""
+"""Recognises the servers in a pasted text: warnings about look-alikes of known packages, programs that are
+not installed, and alternatives if nothing was recognised. Nothing is run, downloaded or written."""
 
 from __future__ import annotations
 

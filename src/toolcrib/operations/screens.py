@@ -1,4 +1,5 @@
-"""Screens that our own servers work on: which there are, watching one, and stopping all input."""
+"""Screens that our own servers work on: which there are, watching one, and stopping and allowing all input
+(`toolcrib halt`, `resume` and their messages). Timeouts of requests for a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Servers: status, logs, starting and stopping, enabling and disabling."""
+"""Servers: status, logs, starting and stopping, enabling and disabling, the master switch; help and messages
+of these commands. Memory and calls of today, how often a followed log is read, and how much of its end."""
 
 from __future__ import annotations
 

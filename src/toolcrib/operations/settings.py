@@ -1,4 +1,5 @@
-"""Settings and secrets."""
+"""Settings and secrets: show, change and delete them. Where a secret is stored, which servers use it, and
+which `${NAME}` or `${secret:NAME}` in an entry have no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Testing a server step by step; and adding, installing and testing one as background work in the host."""
+"""Testing a server step by step; and adding, installing and testing one as background work in the host. The
+steps that the page shows, their summaries ("no unclear descriptions"), and the log lines after a failure."""
 
 from __future__ import annotations
 

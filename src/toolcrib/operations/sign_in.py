@@ -1,4 +1,5 @@
-"""Signing in to remote servers."""
+"""Signing in to remote servers and out again: which servers have no sign-in, the messages of `toolcrib
+logout`, and the restart of the server afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tools: list, show, find, enable and disable."""
+"""Tools: list, show, find by words in their names (a similar word if none match), enable and disable, always
+offer, change the timeout. Page size, and tools that cannot be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Trust: what a server would run, and the approval of it."""
+"""Trust: what a server would run, and the approval of it. Describes the sandbox, arguments that reach outside
+its own folders, variables, install scripts, and what changed since the last approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Turns of a chat: ask, continue, stop, call a tool again."""
+"""Turns of a chat: ask, continue, stop, call a tool again. Number and size of pictures, which model answers,
+and how long a question waits for servers that are starting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Versions of installed servers: update, roll back, uninstall."""
+"""Versions of installed servers: compare with the newest, update, roll back, uninstall. How many are checked
+at once, when a version counts as current, and messages of these commands."""
 
 from __future__ import annotations
 

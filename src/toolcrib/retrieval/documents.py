@@ -1,4 +1,5 @@
-"""A tool as a document: weighted fields, and the weight of each of its words.
+"""A tool as a document: the weights of its fields (name, server, description, parameters), the weight of each
+of its words, and how many parameters and repeated words count.
 
 A document depends only on its own tool, so that a server that comes, goes or changes affects no others.
 """

@@ -1,4 +1,5 @@
-"""The embedder protocol: vectors for tools and for a question.
+"""The embedder protocol: vectors for tools and for a question. Also the HTTP request to an embedding service:
+timeout and error messages.
 
 Each module of `embedders/` has `open(settings)`. Its methods may block and are called on their own threads
 (see `embedding_service.py`). On failure they raise `EmbedderUnavailable`, and tools are found by words alone.

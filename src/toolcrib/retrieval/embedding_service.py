@@ -1,4 +1,5 @@
-"""Provides vectors: known ones at once, others computed in the background.
+"""Provides vectors: known ones at once, others computed in the background. Sets how many texts are computed
+at a time and the pause after an embedder fails.
 
 Computing happens on a low-priority thread in small portions and never delays a call; results are cached on
 disk. If the embedder fails, there are no vectors for a while and `note` says why.

@@ -1,4 +1,5 @@
-"""Scores labelled questions: how often the right tools are among the first.
+"""Scores labelled questions: how often the right tools are among the first 1, 5 and 10, and nDCG. Reads the
+files of questions and tools, with error messages for invalid lines.
 
 A question is a line of JSON with `query`, `relevant` (names or ids of tools) and optionally `acceptable`
 ones, which are right but not required. With R the relevant and A the acceptable tools, recall at k is

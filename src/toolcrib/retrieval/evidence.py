@@ -1,4 +1,6 @@
-"""Computes the features of each candidate and ranks candidates by a weighted sum of them.
+"""Decides the final order of a tool search by words and meaning: how many candidates are taken, which
+features count (server named in the question, matching verb, clauses), and the score, a weighted sum of
+them (weights: `model/order.json`).
 
 Features cover the whole question and its clauses, words and meaning, tool and server. They mean the same for
 three tools as for fifty thousand, so that fitted weights carry over; the model is linear for the same reason,

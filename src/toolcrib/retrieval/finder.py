@@ -1,4 +1,5 @@
-"""Finds tools by words and meaning; by words alone until vectors are available.
+"""Finds tools by words and meaning; by words alone until vectors are available, with a note such as "Ranked
+by words alone". Sets which text of a tool is embedded and how much earlier messages count.
 
 It follows the registry and always answers at once: missing vectors are computed in the background, and the
 selection's note says so.

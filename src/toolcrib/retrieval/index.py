@@ -1,4 +1,5 @@
-"""Ranks tools by the words they share with a question: BM25 over weighted fields, with reasons.
+"""Ranks tools by the words they share with a question: BM25 over weighted fields, with reasons, exact names,
+and the share that earlier messages add. The weights are in `documents.py`.
 
 Following the registry is cheap for unchanged tools. Deterministic: no clock, disk or socket, and the order of
 the tools does not matter.

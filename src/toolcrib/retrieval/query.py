@@ -1,4 +1,6 @@
-"""A question split for ranking: its words, those of its clauses, and those of the messages before."""
+"""Splits a question for ranking: its words, its clauses (at "and then", "after that", punctuation), the
+messages before it, and exact tool names. Limits: length of a question, number of words and clauses.
+"""
 
 from __future__ import annotations
 

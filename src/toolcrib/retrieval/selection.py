@@ -1,4 +1,6 @@
-"""The result of a search: the selected tools, each with its reasons."""
+"""The result of a search: the tools always on, the best matches and those just used (at most five), in this
+order, each with its reasons.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Stores vectors on disk, by the hash of the text and the name of the model, and maps them into memory.
+"""Stores vectors on disk, by the hash of the text and the name of the model, and maps them into memory. Has
+the file format, and the limits after which files are merged or started anew.
 
 A file is written completely and then renamed, so several processes may write. Unreadable files are ignored.
 """

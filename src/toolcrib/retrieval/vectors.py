@@ -1,4 +1,5 @@
-"""The vectors of an index's rows, in one matrix.
+"""The vectors of an index's rows, in one matrix, and their similarity to a question, by whole texts and by
+tokens.
 
 Token vectors stay in their mapped files and are only read for promising rows.
 """

@@ -1,4 +1,5 @@
-"""Caches the words of tools on disk, by the hash of their definitions.
+"""Caches the words of tools on disk, by the hash of their definitions: file format, checksum, and the limits
+after which files are merged or started anew.
 
 Files are kept under the fingerprint of the code that splits texts into words. They are written completely and
 then renamed; incomplete or changed files are ignored. Blocks are immutable and mapped into memory.

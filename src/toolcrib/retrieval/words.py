@@ -1,4 +1,5 @@
-"""Splits text and names into comparable words, the same for tools and questions.
+"""Splits text and names into comparable words, the same for tools and questions: stop words, word endings
+(stemming), accents and camelCase, and lists of verbs that mean the same, such as delete and remove.
 
 `createPullRequest`, `create_pull_request` and "Create a pull request" have the same words. Accents, widths
 and case are folded, endings removed (without a dictionary; other languages pass almost unchanged), stop words

@@ -1,4 +1,6 @@
-"""Approval terms: effects, modes, scopes, and results of rules."""
+"""Approval terms: the modes and when each asks, effects (allow, ask, deny), scopes of an answer, and results
+of rules.
+"""
 
 from __future__ import annotations
 

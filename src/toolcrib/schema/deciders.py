@@ -1,4 +1,6 @@
-"""Who makes the decisions of the current task, as surfaces say; stored with each decision."""
+"""Who makes the decisions of the current task (user, browser or client, and machine), as surfaces say; stored
+with each decision.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Events that the host publishes."""
+"""Events that the host publishes: changes of servers, tools, config, setups, questions, chat turns, notices,
+workflows and runs.
+"""
 
 from __future__ import annotations
 

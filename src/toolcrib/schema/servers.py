@@ -1,4 +1,6 @@
-"""A server's configuration and status."""
+"""A server's configuration with its defaults (timeouts, restarts after crashes, memory, sandbox), its states,
+and its status. Bounds are in `config/entries.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server being added, installed or tested: its steps and progress."""
+"""A server being added, installed or tested: the names of its steps, and its progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the operating system or SQLite refused, as errors with a hint: they are no bugs of this program."""
+"""What the operating system or SQLite refused, as errors with a hint: full disk, missing permissions, too
+many open files, locked or damaged database. They are no bugs of this program.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools, calls and their outcomes as plain data."""
+"""Tools, calls and their outcomes (denied, timeout, unavailable) as plain data, with the record of a call."""
 
 from __future__ import annotations
 

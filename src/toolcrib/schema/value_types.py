@@ -1,4 +1,5 @@
-"""The types of values, from JSON Schemas: what a reference leads to, and whether it fits where it is used.
+"""The types of values, from JSON Schemas: what a reference leads to, whether it fits where it is used, and
+the names of types in messages.
 
 Only what is certainly wrong counts as wrong: a schema that says nothing accepts everything.
 """

@@ -1,4 +1,5 @@
-"""A workflow as data: the JSON file that is edited, stored, planned and run.
+"""A workflow as data: the JSON file that is edited, stored, planned and run. Has the defaults and bounds of
+inputs, retries, timeouts, checks and run options, and the states of runs and steps.
 
 Values in settings may refer to other nodes: `"{{find.count}}"` is the value itself, with its type, and
 `"{{find.count}} found"` is text. The roots are node ids, `input`, and `item` and `index` inside a map.

@@ -1,4 +1,5 @@
-"""What approval questions showed, so that a call does what the user saw and nothing else."""
+"""What approval questions showed, so that a call does what the user saw and nothing else: the error if that
+has changed, and the note on a text that was cut."""
 
 from __future__ import annotations
 

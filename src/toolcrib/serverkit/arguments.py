@@ -1,4 +1,5 @@
-"""A function's parameters as a JSON Schema, and the check of arguments against them.
+"""A function's parameters as a JSON Schema, and the check of arguments against them: which types are
+supported, and the error message about wrong arguments.
 
 Parameters of JSON's own types are described here by hand: loading pydantic would cost a small server more
 than everything else it does at its start. Any other type goes through pydantic. Both ways check with

@@ -1,4 +1,5 @@
-"""How the data of a tool flows: declared in a tool's `_meta`, and believed only of our own tools."""
+"""How the data of a tool flows (text written by others, private data, to whom a call can send): declared in a
+tool's `_meta`, and believed only of our own tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads and writes JSON on an event loop that others share, whatever a client, a server or a tool sends.
+"""Reads and writes JSON on an event loop that others share, whatever a client, a server or a tool sends:
+which size is handled in a thread, the maximum number of values, and digits of a number.
 
 A number that JSON cannot hold (NaN, infinity) becomes null, half of a surrogate pair the replacement
 character, and nesting goes as deep as Python's own encoder can follow. What is large is read and written in a

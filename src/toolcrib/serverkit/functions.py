@@ -1,4 +1,5 @@
-"""Typed Python functions as tools: a raw MCP definition, and a call that always ends in a raw MCP result.
+"""Typed Python functions as tools: a raw MCP definition, and a call that always ends in a raw MCP result. How
+many calls of one tool run at once, and how long a cancelled one may clean up.
 
 A blocking function runs in a thread of its own unless it is marked quick. Whatever a tool does (raise, exit,
 ignore its cancellation, never return), its caller gets a result or can stop waiting, and no other call is

@@ -1,4 +1,5 @@
-"""Turns HTML that others wrote into plain text, without what a browser would not show."""
+"""Turns HTML that others wrote into plain text, without what a browser would not show: which elements are
+skipped or break lines, and which styles and colors hide text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Mail addresses and header text that contain no syntax of headers, of iCalendar or of `mailto:`."""
+"""Mail addresses and header text that contain no syntax of headers, of iCalendar or of `mailto:`; which
+addresses and domains are valid, and how a name is shown with its address."""
 
 from __future__ import annotations
 

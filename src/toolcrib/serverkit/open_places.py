@@ -1,4 +1,5 @@
-"""Which files outside of a project hold nothing private, so that their content may be shown without asking.
+"""Which files outside of a project hold nothing private, so that their content may be shown without asking:
+lists of files in `/etc` and of the home folder.
 
 A list of what is known, because no list of private places is complete: every tool keeps its tokens in a
 hidden folder of its own. Inside a project, `secret_places` decides.

@@ -1,4 +1,5 @@
-"""Toolcrib's own files: they decide what it runs, and hold its secrets and its records.
+"""Toolcrib's own files: they decide what it runs, and hold its secrets and its records. Lists the names of
+these files and folders, and finds them also under hard links and mounts.
 
 A host claims its places while it runs. A server without a host knows those of `TOOLCRIB_HOME`, those that a
 host named in `TOOLCRIB_PROTECT`, and the platform's default ones. Any other home is recognised by the files

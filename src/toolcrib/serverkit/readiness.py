@@ -1,4 +1,4 @@
-"""How a server tells the host what its tools still need, such as an account or a display."""
+"""How a server reports to the host what its tools still need, such as an account, a display or a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Waits on a loopback port for the browser's redirect after a sign-in."""
+"""Waits on a loopback port for the browser's redirect after a sign-in, and answers with the page that the
+user then sees: its texts, and refused requests."""
 
 from __future__ import annotations
 

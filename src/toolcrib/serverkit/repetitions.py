@@ -1,4 +1,5 @@
-"""Marks the recurrences that an English text names, such as "every other Tuesday" or "monthly on the 3rd"."""
+"""Marks the recurrences that an English text names, such as "every other Tuesday" or "monthly on the 3rd":
+the words for frequencies, ordinals and lists of days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One client's conversation with a server of tools, in whichever era the client speaks.
+"""One client's conversation with a server of tools, in whichever era the client speaks: the methods of each
+era, how long tool lists may be cached, and errors such as "Unknown tool".
 
 Calls run side by side. A call that the client cancels is stopped and never answered. Nothing the client sends
 raises anything but the cancellation of the task that waits for the answer.

@@ -1,4 +1,5 @@
-"""Serves a `ToolServer` to the process that started this one, over stdin and stdout.
+"""Serves a `ToolServer` to the process that started this one, over stdin and stdout: the longest line, how
+long running calls have after the input ends, and errors for invalid messages.
 
 Messages are lines of JSON. Linear in the size of a message, bounded in the length of a line; what is no
 message gets an error and is otherwise ignored. Whatever a tool prints goes to stderr. The process ends within

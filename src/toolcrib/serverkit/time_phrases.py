@@ -1,4 +1,5 @@
-"""Marks what an English text says about time: days, times of day, durations.
+"""Marks what an English text says about time: days, months, times of day, parts of the day, time zones,
+durations; and the errors for unclear or impossible dates.
 
 The vocabulary of events in the calendar and of schedules. Each finder replaces all that it understands by
 marks; the caller reads how the marks stand together (`DAY to DAY`) and uses each of them once. Recurrences

@@ -1,4 +1,5 @@
-"""Removes characters that a reader does not see from text that others wrote.
+"""Removes characters that a reader does not see (control characters, zero-width, reordering) from text that
+others wrote.
 
 Such characters can hide instructions for a model, reorder text, or control a terminal. The zero-width joiners
 stay where Arabic, Indic and emoji sequences need them, one at a time.

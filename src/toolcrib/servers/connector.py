@@ -1,4 +1,6 @@
-"""Opens a session for a config entry: expands references, checks the keys, opens the transport."""
+"""Opens a session for a config entry: expands references, checks the keys, opens the transport. Has the
+errors for an unknown type and for a wrong key of an entry.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Health checks of a connected server: a ping when idle, memory limits, and slow answers."""
+"""Health checks of a connected server: a ping when idle (timeout, missed checks before a restart), memory
+limits, slow answers, and the texts for a busy, slow or flooding server.
+"""
 
 from __future__ import annotations
 

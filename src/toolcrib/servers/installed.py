@@ -1,4 +1,5 @@
-"""Finds an installed server and its start command.
+"""Finds an installed server and its start command, adds the entry's arguments and variables, and has the
+error for a server that is not installed.
 
 An installer puts a server into `<installs>/<server>/current/` and writes `launch.json` there: the command and
 arguments, with absolute paths. Starting a server only reads that file; it never downloads.

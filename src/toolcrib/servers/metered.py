@@ -1,4 +1,5 @@
-"""Measures the CPU time that a coroutine uses for one server, and pauses it if it uses more than its share.
+"""Measures the CPU time that a coroutine uses for one server, and pauses it if it uses more than its share,
+such as a server that floods the host with messages. Has the share, the reserve, and what is free.
 
 What an expected answer costs is free. Everything else (unrequested messages, comments, an event or a header
 without end) is charged, wherever it is spent: in the HTTP library, in the parser or in the receiver.

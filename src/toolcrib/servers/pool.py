@@ -1,4 +1,6 @@
-"""All servers of a host: one supervisor each, started and closed in parallel."""
+"""All servers of a host: one supervisor each, started and closed in parallel. Applies changes of the config,
+finds the server of a call, and starts separate instances for sessions.
+"""
 
 from __future__ import annotations
 

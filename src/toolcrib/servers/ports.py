@@ -1,4 +1,6 @@
-"""Interfaces between a supervisor and the rest of the host."""
+"""Interfaces between a supervisor and the rest of the host: opening sessions, events of a server, cached tool
+lists.
+"""
 
 from __future__ import annotations
 

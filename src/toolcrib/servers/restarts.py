@@ -1,4 +1,6 @@
-"""Decides what follows a failure: retry and when, or stop. Pure: takes the time, returns a decision."""
+"""Decides what follows a failure: retry and after which pause, retry rarely after repeated crashes, or stop.
+Also the error for a call to a server that is not ready. Pure: takes the time, returns a decision.
+"""
 
 from __future__ import annotations
 

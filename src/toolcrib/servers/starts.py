@@ -1,4 +1,5 @@
 """Limits how many servers start at once, so that the first is ready soon and idle processors are used.
+Decides how long a start holds its slot.
 
 A start holds its slot while its process uses a processor. It gives the slot up when the process was asleep at
 two checks in a row, writes output that is not protocol, takes too long, or, once a server is ready, when a

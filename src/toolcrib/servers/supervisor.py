@@ -1,4 +1,5 @@
-"""Keeps one server running: starts it, checks it, and restarts it after a failure or reports why not.
+"""Keeps one server running: starts it, checks it, and restarts it after a failure or reports why not. Has its
+states and reasons ("Stopped by the user.", "Asleep"), and the time that it has to end.
 
 One task owns the connection; calls may come from any task. A failure never affects another server.
 """

@@ -1,4 +1,6 @@
-"""A server's current tool list, refetched on change at most once a second."""
+"""A server's current tool list, refetched on change at most once a second: pauses, timeout, and the error if
+it cannot be refreshed.
+"""
 
 from __future__ import annotations
 

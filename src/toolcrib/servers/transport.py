@@ -1,4 +1,5 @@
-"""The contract of a transport module: it opens a two-way channel of JSON-RPC messages (a link).
+"""The contract of a transport module: it opens a two-way channel of JSON-RPC messages (a link). Has the
+properties of a server type, the longest message, and the order in which types are tried for an address.
 
 No other module compares type names: `traits_of(type)` describes a type. A new transport is one new file in
 `servers/transports`. Leaving a link's context closes it and ends everything behind it within a bounded time.

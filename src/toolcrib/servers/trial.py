@@ -1,4 +1,6 @@
-"""Tests a server step by step (resolve, spawn or connect, handshake, list, ready) and times each step."""
+"""Tests a server step by step (resolve, spawn or connect, handshake, list, ready), times each step, and
+reports the error of the first that fails.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Stores the user's rules and unanswered questions across restarts.
+"""Stores the user's approval rules (also those switched off) and unanswered approval questions across
+restarts, and removes questions that have expired.
 
 Rules are kept in memory and written in the background; questions and answers are on disk before the call
 continues.

@@ -1,4 +1,6 @@
-"""Records every call in batches without blocking callers; records are on disk within 50 ms.
+"""Records every call in batches without blocking callers; records are on disk within 50 ms. Decides how many
+records wait in memory while the database cannot be written, and when old ones are deleted, also after a jump
+of the clock.
 
 With a shared database, a call is answered once its record is stored.
 

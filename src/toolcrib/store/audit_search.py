@@ -1,4 +1,5 @@
-"""Searches the record of calls: by text, page by page, counts, by rule, and by hour.
+"""Searches the record of calls, page by page: filters (tool, server, session, outcome, rule, text, time),
+counts, how often each rule decided, and the calls, failures and typical duration of each server by hour.
 
 Functions for `AuditLog.look`; they write nothing.
 """

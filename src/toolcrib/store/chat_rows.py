@@ -1,4 +1,6 @@
-"""Chats for display: entries with position and time, each chat's state, and what turns used and cost."""
+"""Chats for display: entries with position and time, how each chat's latest turn ended (such as interrupted),
+its number of calls, and the tokens and cost of turns.
+"""
 
 from __future__ import annotations
 

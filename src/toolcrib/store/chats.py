@@ -1,6 +1,5 @@
-"""Stores chats entry by entry, in the background.
-
-A deleted chat can be restored for a while before it is removed.
+"""Stores chats entry by entry, in the background: how long a deleted chat can be restored, how chats are
+searched, the length of excerpts, and the titles of forks.
 
 A search matches titles and messages that contain all words, or parts of words.
 """

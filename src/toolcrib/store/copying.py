@@ -1,4 +1,5 @@
-"""Copies everything from one database to another, page by page, in one transaction of the target.
+"""Copies all data from one database to another, as when moving from SQLite to PostgreSQL: which tables and
+columns, page by page, in one transaction of the target.
 
 Rows that the target already has are kept as they are there. Decisions that a shared source refuses are left
 out, and the others are signed for the target. If the same source was copied before, only

@@ -1,4 +1,6 @@
-"""One SQLite file, or PostgreSQL if the crib is shared; opened here, used through `AsyncDatabase`.
+"""Opens the database: a SQLite file, or PostgreSQL if it is shared. Decides the settings of SQLite, the
+copies made before an update of the tables, and what happens to a file that is deleted, emptied or replaced
+while in use.
 
 SQLite: write-ahead logging, synchronised at checkpoints: a killed process loses nothing that was committed, a
 power cut at most the last moments. Several processes may share the file. It is copied before its schema is

@@ -1,4 +1,6 @@
-"""Decisions as rows: who made each, at which host and when, signed if the database is shared.
+"""Decisions (rules, approvals, trust, keys of browsers) as rows: who made each, at which host and when,
+signed if the database is shared. Decides which tables are signed, and the error messages about a missing or
+wrong key.
 
 Someone who can write to a shared database, but has not its key, cannot decide: a row without a valid
 signature is refused wherever it is read, and reported. The signature covers the table, the key and every

@@ -1,4 +1,5 @@
-"""What happened to the database file, written down beside it and reported until the user confirms it.
+"""Reports that the database file was deleted or replaced: written down beside it until the user confirms it,
+with the latest copy and the command to restore it.
 
 The file has an id, which is kept beside it too: so a database that was deleted or replaced while no host ran
 is noticed by the next one.

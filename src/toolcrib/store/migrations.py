@@ -1,4 +1,5 @@
-"""The database schema as numbered steps; `user_version` counts the steps applied to a file.
+"""The tables, columns and indexes of the SQLite database as numbered steps (migrations); `user_version`
+counts the steps applied to a file.
 
 A released step is never changed; changes are new steps at the end.
 """

@@ -1,4 +1,5 @@
-"""Access to the web page: a one-time token, and the key that a browser gets for it.
+"""Access to the web page: a one-time token, and the key that a browser gets for it. Limits: minutes until a
+sign-in link expires, days without use until a browser has to sign in again, most browsers.
 
 Tokens are kept in memory for minutes. Keys are stored as hashes and expire after a month without use. All are
 in memory, so that a request is checked without waiting.

@@ -1,4 +1,6 @@
-"""Copies of a SQLite file: consistent while other processes write to it, and with bounded memory."""
+"""Copies a SQLite file, for backups and before updates: consistent while other processes write to it, and
+with bounded memory.
+"""
 
 from __future__ import annotations
 

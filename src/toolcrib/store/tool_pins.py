@@ -1,4 +1,5 @@
-"""Stores each tool's definition as the user approved it, so that later changes are detected.
+"""Stores each tool's definition as the user approved it, so that later changes are detected and the tool is
+held; has the reasons that are shown for it.
 
 The first list of a trusted server is approved with it. A tool whose approval cannot be stored is held,
 because the next process could not detect a change.

@@ -1,4 +1,6 @@
-"""Stores which launches the user approved: the exact command, its folder, and its variables' names.
+"""Stores which launches the user approved: the exact command, its folder, and its variables' names. Has the
+error messages for a server that is not approved or has changed, and the variable that trusts the whole config
+file.
 
 Kept here and not in the config file, so that editing that file cannot approve a launch.
 """

@@ -1,4 +1,5 @@
-"""A database that is used by a single thread; others submit work and need not wait for it.
+"""Runs the work on a database in a single thread; callers submit work and need not wait. Decides how long to
+wait for a locked, slow or silent database, and how many writes are kept and retried while the disk is full.
 
 Background writes that are not possible at the moment (a lock, a full disk, a lost connection) wait in a
 bounded queue and are retried in order; further ones are lost and counted. Work that somebody waits for is

@@ -1,4 +1,5 @@
-"""Exports traces and metrics over OTLP/HTTP, in threads of the SDK, which reads its own variables.
+"""Exports traces and metrics over OTLP/HTTP, in threads of the SDK, which reads its own variables. Decides
+how long closing waits until the rest is sent.
 
 If the embedding program has set up OpenTelemetry, its providers are used unchanged.
 """

@@ -1,4 +1,5 @@
-"""A span and metrics for each call, and the states of servers, with OpenTelemetry's semantic conventions.
+"""A span and metrics for each call, and the states of servers, with OpenTelemetry's semantic conventions:
+names, attributes, buckets of durations, most tools with metrics of their own.
 
 Those for MCP are still in development: https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/.
 Arguments, results and error messages are never included.

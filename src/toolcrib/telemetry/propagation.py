@@ -1,4 +1,6 @@
-"""Passes a client's trace context on to the server; needs no OpenTelemetry."""
+"""Passes a client's trace context (`traceparent`, `tracestate`, `baggage`) on to the server; needs no
+OpenTelemetry.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Enables telemetry if the environment asks for it and the packages are installed; else imports nothing."""
+"""Enables telemetry if the environment asks for it (`OTEL_…` variables) and the packages are installed; else
+imports nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that says what a test tells it to, in order; it notes what it was asked.
+"""A model whose answers and tool calls a test lists in order; it records the requests that it gets.
 
 model = ScriptedModel(calls(("demo__add", {"a": 1, "b": 2})), "It is 3.")
 answer = await host.agent(model).ask("What is 1 plus 2?")

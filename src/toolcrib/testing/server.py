@@ -1,4 +1,5 @@
-"""A small MCP server over stdio that misbehaves on demand; the standard library alone, so it starts at once.
+"""A small MCP server over stdio that misbehaves on demand (hangs, exits, sends rubbish, floods stderr); the
+standard library alone, so it starts at once.
 
     python -m toolcrib.testing.server [--name NAME] [--era legacy|modern|dual] [--tools N] [--fault FAULT …]
 

@@ -1,0 +1,1 @@
+"""All tools of a host: their public names, definitions, argument checks, calls and results."""

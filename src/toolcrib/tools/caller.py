@@ -1,11 +1,12 @@
-"""Every tool call of every surface goes through `Caller.call`, and every outcome is recorded.
+"""Every tool call of every surface goes through `Caller.call`: order of the steps, and the record of every
+outcome. Counts calls, errors and durations (median, 95th percentile) for each tool and server.
 
 resolve → validate → gate → compare → source → cap → record. The gate sees only valid calls, the source only
 allowed calls of a tool that has not changed since the decision. This path costs some twenty microseconds.
 
-Counts calls and their durations for each tool and server, in a few hundred bytes a tool. Always on, at less
-than a microsecond a call. Durations cover a tool's latest one to two thousand calls, in steps of 20 %. The
-number of tools is bounded: beyond it, the oldest idle tool is merged into its server's rest.
+Counting takes a few hundred bytes a tool. Always on, at less than a microsecond a call. Durations cover a
+tool's latest one to two thousand calls, in steps of 20 %. The number of tools is bounded: beyond it, the
+oldest idle tool is merged into its server's rest.
 """
 
 from __future__ import annotations

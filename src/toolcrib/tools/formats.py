@@ -1,4 +1,5 @@
-"""Writes a tool definition in a vendor's format: OpenAI (chat and responses), Anthropic, Gemini.
+"""Writes a tool definition in a vendor's format: OpenAI (chat and responses), Anthropic, Gemini. Has the
+rules for Gemini's schemas; those for the others are in `plain_schema.py`.
 
 Definitions change as little as the vendor allows. Each rule here answers a real rejection: one rejected
 definition fails the whole request.

@@ -1,4 +1,6 @@
-"""Runs a Python function as a tool call, with its timeout and cancellation."""
+"""Runs a Python function as a tool call, with its timeout (and the error message for it) and cancellation.
+Has the options of the tool decorators.
+"""
 
 from __future__ import annotations
 

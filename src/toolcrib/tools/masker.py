@@ -1,4 +1,5 @@
-"""Writes arguments as JSON with secrets masked: by key, by the form of a value, and by known values.
+"""Writes arguments as JSON for records, with secrets masked as `***`: by key, by the form of a value, and by
+known values. Limits: length of the record and of each value, shortest secret that is masked.
 
 The common case, a few small arguments without secrets, costs one JSON encoding and some substring searches.
 Long values are cut, so that a record never holds a large object.

@@ -1,4 +1,5 @@
-"""Gives each tool its public name: at most 64 characters of `[A-Za-z0-9_-]`, valid for every vendor.
+"""Gives each tool its public name: at most 64 characters of `[A-Za-z0-9_-]`, valid for every vendor. Decides
+the `server__tool` format, the `mcp__` prefix, and how a long name is shortened.
 
 A name depends only on the server's and the tool's own names, and is resolved by lookup, never by splitting.
 Two tools never share a name: a *clean* name is `{server}__{tool}`, whose server part contains no double

@@ -1,4 +1,5 @@
-"""Rewrites a tool's schema for OpenAI and Anthropic: draft 2020-12 with a plain object at the top.
+"""Rewrites a tool's schema for OpenAI and Anthropic: draft 2020-12 with a plain object at the top. Has type
+names such as `int` or `dict` that are corrected, keywords that are dropped, and limits for size and depth.
 
 These vendors check the whole schema against that draft and reject a request for one invalid keyword.
 Schemas too large or too deep to be followed are found here too.

@@ -1,4 +1,6 @@
-"""What `Caller` needs: tool sources, a gate, a recorder and stores; others implement these protocols."""
+"""What `Caller` needs: tool sources, a gate, a recorder and stores for definitions and approvals; others
+implement these protocols.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Keeps every tool, native, inline or MCP, under one public name; readers see immutable snapshots.
+"""Keeps every tool, native, inline or MCP, under one public name; readers see immutable snapshots. Has the
+error messages for an unknown, disabled or changed tool and for one held for review.
 
 Uses no process, socket or disk: sources put their tools in, the history is an argument. Not thread-safe.
 """

@@ -1,4 +1,5 @@
-"""Results of calls: one that is too large is cut, with a note; an error becomes a result.
+"""Results of calls: one that is too large is cut, with the note "This result was cut"; an error becomes a
+result with its message, hint and whether a retry may help. Measures a result's size in bytes.
 
 The source's own dict is never changed.
 """

@@ -1,4 +1,6 @@
-"""Reviews a server's tool definitions for anything that a model is likely to misunderstand."""
+"""Reviews a server's tool definitions for anything that a model is likely to misunderstand: descriptions that
+are missing or repeat the name, untyped parameters, too many tools, too many tokens. Has these texts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Scans a definition for known ways to mislead a model: hidden text, orders, steering away from other tools.
+"""Scans a definition for known ways to mislead a model: hidden characters, look-alike letters, base64, HTML
+comments, long blank spaces, terminal codes. Applies the phrases of `steering.py` to every text.
 
 Works offline on every text of the definition. A tool with findings is held until the user has reviewed it: an
 honest text may look suspicious. A description may name its own parameters and its server's own tools.

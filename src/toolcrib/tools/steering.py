@@ -1,4 +1,5 @@
-"""Finds texts that give a model orders, steer it away from other tools, or are about these tools at all.
+"""Words and phrases that hold a tool for review: orders to the model, secrecy ("secretly"), steering away
+from other tools ("deprecated", "instead of"), names of other servers' tools; also in other languages.
 
 A definition may speak of its own server's tools and of its own parameters. The names of other servers' tools
 are found in every language and spelling; advice without a name is found by its words.

@@ -1,4 +1,6 @@
-"""Checks arguments against a tool's schema.
+"""Checks arguments against a tool's schema, and writes the error messages and hints for wrong arguments
+(missing, unknown, "Did you mean"). Limits: errors listed, length of a hint, complexity of schemas and
+patterns.
 
 No schema is fetched: a remote `$ref` makes a schema unusable. If a schema is unusable or too complex,
 arguments are not checked here but by the server. Messages never repeat a value, which may be a secret.

@@ -1,4 +1,5 @@
-"""Access to the page and its API, decided from a request's headers before its body is read.
+"""Who may use the page and its API, decided from a request's headers before its body is read: the key,
+requests of other sites, methods and content type, with their error messages.
 
 The gateway has already checked Host and Origin. This refuses requests that another site makes the browser
 send, bodies that are not JSON, and requests without a valid key. The key is sent in a header, never in a URL

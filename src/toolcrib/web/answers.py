@@ -1,4 +1,5 @@
-"""Errors of the API: `{"error": {kind, message, hint}}` with an HTTP status; and the security headers."""
+"""Errors of the API: `{"error": {kind, message, hint}}`, with the HTTP status of each kind; and the security
+headers of every response (Content-Security-Policy)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The ASGI application of the page: files, sign-in, operations and live events.
+"""The ASGI application of the page: routes for files, sign-in, operations and live events; how browsers cache
+files, and the text if the page was not built.
 
 Access was checked before. Every response has the security headers.
 

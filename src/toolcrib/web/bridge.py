@@ -1,4 +1,5 @@
-"""Runs an ASGI application on the gateway's HTTP server.
+"""Runs an ASGI application on the gateway's HTTP server: how many requests at once, and what happens when a
+browser disconnects.
 
 The gateway's own protocol reads the requests, within its limits; here each becomes one task that runs the
 application. A disconnect cancels the task, a slow reader slows its own task down, and the number of

@@ -1,4 +1,5 @@
-"""Every operation that the page may use, with JSON Schemas of its parameters, events and result.
+"""Every operation that the page may use, with JSON Schemas of its parameters, events and result; descriptions
+of error statuses, and the type names that the page uses.
 
 The OpenAPI document is made from it: `python -m toolcrib.web.contract` prints it.
 """

@@ -1,4 +1,5 @@
-"""Sends the host's events to every open page, as one numbered series that a page can resume.
+"""Sends the host's events to every open page, as one numbered series that a page can resume. Number of open
+pages, events kept for a reconnect, heartbeat, and how many calls per second are shown one by one.
 
 There is one subscription to the host's events for all pages; calls are followed only while a page is open.
 The latest events are kept: a page that reconnects resumes where it was, and one that was away too long, or

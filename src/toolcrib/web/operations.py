@@ -1,4 +1,5 @@
-"""`POST /api/OPERATION`: runs an operation for the page and returns JSON or a stream of events."""
+"""`POST /api/OPERATION`: runs an operation for the page and returns JSON or a stream of events, with a
+heartbeat."""
 
 from __future__ import annotations
 

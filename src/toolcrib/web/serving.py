@@ -1,4 +1,5 @@
-"""Serves the page and the gateway on one loopback address while a block runs."""
+"""Serves the page and the gateway on one loopback address while a block runs: the default port, how many
+further ports are tried, and the sign-in address."""
 
 from __future__ import annotations
 

@@ -1,3 +1,6 @@
+/** The dialog that adds or edits an account, from choosing the provider to the outcome: which providers are offered,
+ * order of its steps. The host tests and stores the account. */
+
 import { useRef, useState } from "react";
 
 import { run, stream } from "../../api/client";

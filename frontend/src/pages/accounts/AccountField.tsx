@@ -1,3 +1,6 @@
+/** One field of an account's form: a text, a choice or a secret, with its help and error message. Fields come from the
+ * provider in the host. */
+
 import { reveal } from "../../ui/hidden";
 import { Icon } from "../../ui/Icon";
 import { SecretInput } from "./SecretInput";

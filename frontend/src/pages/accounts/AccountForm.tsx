@@ -1,3 +1,6 @@
+/** The form of one account, made from its provider's fields: name, "Read only", which fields are folded under "More
+ * settings", clearing of secrets after they were sent. */
+
 import { useRef, useState } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";

@@ -1,3 +1,5 @@
+/** One account in Settings: address, servers that use it, Test, Edit, Remove, and the outcome of the latest test. */
+
 import { Fragment, useState } from "react";
 
 import { Link } from "../../app/router";

@@ -1,3 +1,5 @@
+/** The section Accounts of Settings: the list, "Add account", and opening the form from a link (`?account=add`). */
+
 import { useEffect, useRef, useState } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";

@@ -1,3 +1,5 @@
+/** The last step after an account was added: who is signed in, which servers were turned on, remarks of the test. */
+
 import { reveal } from "../../ui/hidden";
 import { Status } from "../../ui/Status";
 import { StepDialog } from "../add/StepDialog";

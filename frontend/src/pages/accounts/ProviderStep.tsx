@@ -1,3 +1,5 @@
+/** The first step of adding an account: the list of providers (Google, mail, Discord …), which comes from the host. */
+
 import { StepDialog } from "../add/StepDialog";
 import { FORM, list } from "./text";
 import type { Provider } from "./types";

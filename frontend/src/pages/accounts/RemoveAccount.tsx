@@ -1,3 +1,5 @@
+/** The question before an account is removed: which servers stop working, which keep working with another account. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The field for a password, token or key file: largest file that can be chosen. A secret is never in the state of the
+ * page, only in its input. */
+
 import { useRef, useState, type InputHTMLAttributes } from "react";
 
 import { FORM } from "./text";

@@ -1,3 +1,6 @@
+/** Waiting for a sign-in at the provider: shows the full address and opens it in a new tab. The host decides how long
+ * it waits. */
+
 import { useEffect, useEffectEvent } from "react";
 
 import { webAddress } from "../../ui/address";

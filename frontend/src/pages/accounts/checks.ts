@@ -1,4 +1,4 @@
-/** How the latest test of each account went, as long as this page is open. */
+/** How the latest test of each account went, kept as long as this page is open. The host makes the test. */
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,5 @@
-/** The form of an account: what is filled in, what is missing, and what is sent. Secrets are never part of a draft. */
+/** The form of an account: suggested name, characters and length of names, required fields, fields that are folded
+ * away, and what is sent. Secrets are never part of a draft. */
 
 import { FORM } from "./text";
 import type { Account, AddRequest, Field, Provider } from "./types";

@@ -1,4 +1,5 @@
-/** Waits until the user has signed in on the provider's own page. */
+/** Waits until the user has signed in on the provider's own page: how often the host is asked. The host has the time
+ * limit. */
 
 import { run } from "../../api/client";
 import { ApiError } from "../../api/errors";

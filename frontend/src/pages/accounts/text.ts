@@ -1,4 +1,4 @@
-/** Every sentence about accounts. */
+/** Every text about accounts: labels, error messages of names, sign-in, and what stops working after a removal. */
 
 import type { Account, Provider } from "./types";
 

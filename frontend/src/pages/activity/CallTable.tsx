@@ -1,3 +1,6 @@
+/** The table of calls: columns, order (running ones first, then newest), headings of days such as "Yesterday", keys of
+ * its rows. */
+
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 
 import type { Call, PolicyRule, RunningCall } from "../../api/types";

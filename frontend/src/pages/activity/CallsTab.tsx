@@ -1,3 +1,6 @@
+/** The tab Calls: filter field and menus, "3 new calls", loading of older ones, Export as `calls.json` and its most
+ * calls. The host searches the records. */
+
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The Activity page: its tabs, the summary above them, how often the sums are counted again, and the panel beside the
+ * list. */
+
 import { useCallback, useEffect, useMemo, useRef } from "react";
 
 import { useLive, useOperation } from "../../api/hooks";

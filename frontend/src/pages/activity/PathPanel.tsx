@@ -1,3 +1,6 @@
+/** The panel "Call details": what the call was given, its steps, links to chat and log, and the rules for this
+ * tool. */
+
 import { useOperation } from "../../api/hooks";
 import type { CallPath, PolicyRule } from "../../api/types";
 import { Link, setSearch } from "../../app/router";

@@ -1,3 +1,5 @@
+/** The tab "Model requests": tokens and cost of each turn, and their sum. The host counts them. */
+
 import { refreshOn, useOperation } from "../../api/hooks";
 import { Link } from "../../app/router";
 import { count, day, money } from "../../ui/amounts";

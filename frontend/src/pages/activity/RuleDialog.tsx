@@ -1,3 +1,6 @@
+/** The form that adds or edits an approval rule: effect, server, tool, conditions on arguments, folder, reason. The
+ * host checks and stores the rule. */
+
 import { useId, useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

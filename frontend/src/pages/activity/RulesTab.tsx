@@ -1,3 +1,6 @@
+/** The tab Rules: the user's approval rules in the order of the file with their use, turning off, deleting with undo;
+ * rules that could not be loaded, and the built-in ones. */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";

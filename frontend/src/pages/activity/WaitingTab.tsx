@@ -1,3 +1,6 @@
+/** The tab Waiting: everything that waits for the user, with who requested it; approvals are answered here, the rest
+ * on its own page. Also the recent notices. */
+
 import { useEffect, useRef } from "react";
 
 import { run } from "../../api/client";

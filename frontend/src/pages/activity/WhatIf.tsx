@@ -1,3 +1,6 @@
+/** The form "What would happen?": whether a call would be allowed, asked or denied, and by which rule. It calls the
+ * host, which decides; nothing runs. */
+
 import { useId, useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

@@ -1,4 +1,5 @@
-/** The record of calls as the table shows it: page by page, with new ones taken in or waiting. */
+/** The record of calls as the table shows it: calls per page, new ones taken in at once at the top of the list or kept
+ * waiting while it is scrolled. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 

@@ -1,4 +1,5 @@
-/** Who asked, what allowed it, and how it went, in a few words. Pure. */
+/** Texts of the columns "Requested by" ("chat · you") and "Allowed by" ("rule 3", "once, by you", names of built-in
+ * rules), and which argument is shown in a row. Pure. */
 
 import type { Call, GateNote, PolicyRule, RunningCall, Who } from "../../api/types";
 

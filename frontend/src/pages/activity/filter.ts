@@ -1,4 +1,5 @@
-/** The words of the filter field, and the menus that write them. Pure. */
+/** The menus of the filter of calls: outcomes, who, times ("Last 7 days"), and the text that they write into the
+ * filter field. What the text means is decided by the host. Pure. */
 
 export interface Option {
   value: string;

@@ -1,4 +1,4 @@
-/** Fetches everything again that depends on the rules. */
+/** What is fetched again after an approval rule has changed. */
 
 import { queries } from "../../api/hooks";
 

@@ -1,4 +1,5 @@
-/** A rule as a form holds it. Pure. */
+/** An approval rule as a form holds it: how conditions (is, matches, is in folder) become patterns, and typed values
+ * numbers or text. Pure. */
 
 import type { PolicyRule, RulePattern } from "../../api/types";
 

@@ -1,4 +1,5 @@
-/** How one call went, step by step. Pure. */
+/** How one call went, step by step, in words: who requested it, check of a command, approval, answer or error.
+ * Pure. */
 
 import type { Call, CallPath } from "../../api/types";
 import { bytes, clockSeconds, duration } from "../../ui/amounts";

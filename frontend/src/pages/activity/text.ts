@@ -1,4 +1,4 @@
-/** The sentences of the Activity page. */
+/** Texts of the Activity page: tabs, columns, labels of the rule form, empty lists, what each built-in rule does. */
 
 import type { CallCounts } from "../../api/types";
 import { plural } from "../../ui/amounts";

@@ -1,3 +1,6 @@
+/** The dialog that adds a server, in three steps: paste, confirm, test; which step follows which. Nothing is written
+ * before the second is answered. */
+
 import { useState } from "react";
 
 import { stream } from "../../api/client";

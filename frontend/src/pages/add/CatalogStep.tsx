@@ -1,3 +1,6 @@
+/** "Browse catalog": search over known servers, tags such as "Included"; choosing one fills in the form. The host has
+ * the catalog and its search. */
+
 import { useDeferredValue, useState } from "react";
 
 import { useOperation } from "../../api/hooks";

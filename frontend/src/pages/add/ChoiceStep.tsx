@@ -1,3 +1,6 @@
+/** Choosing how an included server works, such as on which display; options that cannot work here say why. The options
+ * come from the host. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The exact command before it first runs: every argument on its own line, arguments that reach outside the folder;
+ * and what changed since it was trusted. */
+
 import { Fragment } from "react";
 
 import { tilde } from "../../text/home";

@@ -1,3 +1,6 @@
+/** The question "Allow this program to run?" with the exact command; it ignores clicks for half a second after it
+ * appeared. */
+
 import { useEffect, useState } from "react";
 
 import { day } from "../../ui/amounts";

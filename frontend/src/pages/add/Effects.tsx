@@ -1,3 +1,6 @@
+/** What follows from a command, listed before it is allowed: folders it touches, install scripts, environment
+ * variables, downloads, sandbox, warnings. The host finds them out. */
+
 import type { ReactNode } from "react";
 
 import { tilde } from "../../text/home";

@@ -1,3 +1,5 @@
+/** Adding a server by a form: command, package, address or JSON, and the error messages of missing fields. */
+
 import { useState } from "react";
 
 import { Segments } from "../../ui/Segments";

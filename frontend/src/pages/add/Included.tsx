@@ -1,3 +1,5 @@
+/** The buttons "Included with Toolcrib" below the paste field: bundled servers that are not added yet. */
+
 import { useOperation } from "../../api/hooks";
 import { reveal } from "../../ui/hidden";
 import type { Listed } from "./types";

@@ -1,3 +1,6 @@
+/** The field where a command, package, link or JSON is pasted: largest file that can be dropped, Enter, "Run the
+ * command unchanged". The host recognizes the text. */
+
 import { useEffect, useState, type ClipboardEvent, type DragEvent } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";

@@ -1,3 +1,6 @@
+/** What was pasted, as the host recognized it: "This is …", its action, its name, and the warning about a lookalike
+ * package. */
+
 import { Glyph, Status } from "../../ui/Status";
 import { reveal } from "../../ui/hidden";
 import type { Recognised, RecognisedServer } from "./types";

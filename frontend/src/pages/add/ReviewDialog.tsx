@@ -1,3 +1,6 @@
+/** The question whether to trust a server that is configured but was not allowed to run yet, or whose command
+ * changed. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";

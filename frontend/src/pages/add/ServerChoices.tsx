@@ -1,3 +1,5 @@
+/** Several servers in one paste: choosing which to import, names that are already used. Importing starts none. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,5 @@
+/** The frame of all dialogs for servers and accounts: title, body, buttons; Escape, and clicks beside a question. */
+
 import { Dialog } from "radix-ui";
 import { type FormEvent, type ReactNode } from "react";
 

@@ -1,3 +1,6 @@
+/** "Test connection" of a configured server; a test that is already running is shown, not started again. The host
+ * makes the test. */
+
 import { useEffect, useState } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";

@@ -1,3 +1,6 @@
+/** Progress and outcome of a test or an installation: each step with its time, error, last log lines, and which button
+ * helps with which error ("Set value", "Fix command"). */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The fields for values and secrets that a server needs: choices, "Stored in your keyring", "Where do I get
+ * this?". */
+
 import { useState } from "react";
 
 import { reveal } from "../../ui/hidden";

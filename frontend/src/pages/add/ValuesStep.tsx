@@ -1,3 +1,5 @@
+/** The step that asks for values which a package requires, known once the host has looked it up. */
+
 import { useState } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";

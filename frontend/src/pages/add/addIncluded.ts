@@ -1,4 +1,5 @@
-/** Adding a server that comes with Toolcrib: its program is known, so that no plan has to be reviewed. */
+/** Adding a server that comes with Toolcrib: whether an account is asked for first. Its program is known, so that no
+ * plan has to be reviewed. */
 
 import { run, stream } from "../../api/client";
 import { addAndTest } from "./setups";

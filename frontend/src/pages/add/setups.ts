@@ -1,4 +1,5 @@
-/** Adding, installing and testing, which go on in the host: any page follows them, none has to stay open. */
+/** Adding, installing, updating and testing, which go on in the host: any page follows them, none has to stay open.
+ * When a notice reports the end. */
 
 import { run } from "../../api/client";
 import { queries, useOperation } from "../../api/hooks";

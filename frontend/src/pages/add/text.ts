@@ -1,4 +1,5 @@
-/** Every sentence of the dialog that adds a server. */
+/** Texts of the dialog that adds a server: kinds of pasted text, warning about lookalikes, questions of trust, steps
+ * of a test, titles of failures ("could not be started"). */
 
 import { plural } from "../../ui/amounts";
 import { needsText } from "../../ui/states";

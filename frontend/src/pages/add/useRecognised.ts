@@ -1,3 +1,6 @@
+/** When the host is asked what a pasted text is: 150 ms after the last key. The earlier answer stays in view until
+ * then. */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";

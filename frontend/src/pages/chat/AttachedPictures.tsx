@@ -1,3 +1,5 @@
+/** Pictures attached to a message, before it is sent: small previews with their size and a button to remove them. */
+
 import { bytes } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import type { Attached } from "./attachments";

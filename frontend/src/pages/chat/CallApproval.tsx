@@ -1,4 +1,5 @@
-/** The approval of a call, in place of its card: what it would do, and the rule that allowing it would create. */
+/** The card that asks to approve a call: "Allow for" (once, chat, project, always) and what is preselected, the rule
+ * it would create, why it asks, keys A and D. The host decides what it asks and offers. */
 
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 

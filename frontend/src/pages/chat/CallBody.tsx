@@ -1,4 +1,5 @@
-/** What is inside a card: why it went wrong, what it was given, what it answered. */
+/** What is inside an open call card: why it failed, arguments, result, Raw JSON, "allowed by", and how much text is
+ * shown beside a picture. */
 
 import { useState } from "react";
 

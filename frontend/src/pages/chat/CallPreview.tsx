@@ -1,4 +1,5 @@
-/** The exact call to be approved: complete, wrapped, nothing hidden. */
+/** The exact call in an approval: command with its checked parts, code, difference of an edited file, or all
+ * arguments; runs of empty lines are folded, nothing is hidden. The host makes the preview. */
 
 import type { ReactNode } from "react";
 

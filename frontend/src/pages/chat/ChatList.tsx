@@ -1,4 +1,5 @@
-/** The chats there are: today's, earlier ones, or those that hold some words. */
+/** The list of chats at the left: split into Today and Earlier, search, words for the state of each ("Asking · 1
+ * question"), most chats shown. The host searches. */
 
 import { useDeferredValue, useEffect, useRef, useState } from "react";
 

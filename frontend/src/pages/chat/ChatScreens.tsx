@@ -1,3 +1,5 @@
+/** Live screens beside a chat: of servers with a screen that this chat has called. */
+
 import { refreshOn, useOperation } from "../../api/hooks";
 import { LiveScreen } from "../../ui/screen/LiveScreen";
 import type { TurnView } from "./view";

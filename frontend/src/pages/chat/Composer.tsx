@@ -1,4 +1,5 @@
-/** Where questions are written: it grows, takes pictures, chooses model and mode, and stops what runs. */
+/** The field where messages are written: Enter, arrow up for the last message, pasting and dropping pictures, drafts
+ * of each chat, a message queued while the model answers, Stop. */
 
 import {
   useEffect,

@@ -1,3 +1,6 @@
+/** The menus below the message field: choosing a model, another model by name, the approval mode, and the question
+ * before approvals are turned off. */
+
 import { useState, type FormEvent } from "react";
 
 import { useOperation } from "../../api/hooks";

@@ -1,3 +1,5 @@
+/** The optional note to the model when a call is denied; Enter sends it, Esc goes back. */
+
 import { useId, useState, type KeyboardEvent } from "react";
 
 import { TEXT } from "./text";

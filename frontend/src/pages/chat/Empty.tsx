@@ -1,3 +1,6 @@
+/** A new chat before the first message: heading, number of ready tools, suggested questions, and what is shown if
+ * there is no model. The questions are in `text.ts`. */
+
 import { useOperation, usePages } from "../../api/hooks";
 import { Link } from "../../app/router";
 import { Status } from "../../ui/Status";

@@ -1,4 +1,5 @@
-/** The title of the chat, what it took, and what can be done with it. */
+/** The head of a chat: title, calls, tokens and cost, Fork, and the menu with Rename, Export, "Save as workflow",
+ * Delete. */
 
 import { useState, type FormEvent } from "react";
 

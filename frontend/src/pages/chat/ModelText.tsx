@@ -1,3 +1,6 @@
+/** The answer of the model as it is streamed, in whole sentences if the system asks for reduced motion, and its folded
+ * thinking. */
+
 import { memo, useMemo, useState, useSyncExternalStore } from "react";
 
 import { Icon } from "../../ui/Icon";

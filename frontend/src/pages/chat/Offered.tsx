@@ -1,4 +1,5 @@
-/** Which tools the model was offered for this question, and why each; pin one, or ban it from this chat. */
+/** The panel "Offered this turn": which tools the model was offered for this question, and why each; pin one, or block
+ * it in this chat. The host ranks the tools. */
 
 import { useAction } from "../../api/hooks";
 import { sentence } from "../../api/errors";

@@ -1,3 +1,6 @@
+/** The chat page: list, conversation and panel of offered tools, their keys, and what a link may fill in (`?ask=`).
+ * "Chat not found". */
+
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
 
 import { ApiError } from "../../api/errors";

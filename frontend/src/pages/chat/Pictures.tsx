@@ -1,3 +1,6 @@
+/** Pictures in results of tools: size, approximate tokens, enlarge, copy. Their place is kept before they are
+ * loaded. */
+
 import { useState, type ReactNode } from "react";
 
 import type { PictureData } from "../../api/types";

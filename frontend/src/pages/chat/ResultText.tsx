@@ -1,4 +1,5 @@
-/** What a tool said: a tree where it is JSON, text with structure where it has some, else as it is. Always data. */
+/** The text that a tool returned: a tree if it is JSON (entries shown, levels open at first), Markdown if it has
+ * structure, else plain text. Always shown as data. */
 
 import { useMemo, useState, type ReactNode } from "react";
 

@@ -1,3 +1,5 @@
+/** The fields of a form that a server asks the user to fill in during a call. Never a password field. */
+
 import { useId } from "react";
 
 import { reveal } from "../../ui/hidden";

@@ -1,4 +1,5 @@
-/** A server asks the user for input, or wants to use the model: its text is marked as the server's. */
+/** The card of a server that asks the user for input, or to use the model (sampling, elicitation): its text is marked
+ * as the server's. */
 
 import { useEffect, useRef, useState, type FormEvent } from "react";
 

@@ -1,4 +1,5 @@
-/** The conversation: only the turns in view are drawn, what is being read stays where it is, the end is followed. */
+/** The conversation: when it follows the end while an answer is streamed, "Jump to latest", what a screen reader
+ * hears. Only the turns in view are drawn, and what is being read stays where it is. */
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";

@@ -1,3 +1,5 @@
+/** A call that got no answer in time, and the button "Allow 10 min for this tool". */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

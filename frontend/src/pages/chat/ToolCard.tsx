@@ -1,3 +1,6 @@
+/** The card of a call: header with state, arguments and time, which cards open by themselves, Stop, "Run again",
+ * progress bar, keys o, r, c. Its header keeps its place and height. */
+
 import { memo, useEffect, useState, type KeyboardEvent } from "react";
 
 import { Icon } from "../../ui/Icon";

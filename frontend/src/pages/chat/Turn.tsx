@@ -1,3 +1,6 @@
+/** A question and everything that followed: tools offered, cards, waiting for a busy model, usage line ("model ·
+ * tokens · cost · time"), Fork, "Edit and resend". */
+
 import { memo, useEffect, useState } from "react";
 
 import { clock, money, plural, tokens } from "../../ui/amounts";

@@ -1,4 +1,5 @@
-/** What happened to a turn as a whole: stopped, failed, cut, shortened. */
+/** Notes on how a turn ended (stopped, interrupted, cut, refused, failed, earlier rounds shortened), with Continue,
+ * "Try again" or "Replace key". */
 
 import { useState } from "react";
 

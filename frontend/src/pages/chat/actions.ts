@@ -1,4 +1,4 @@
-/** What can be done from anywhere inside a conversation. */
+/** The actions that every part of a conversation can call, such as run again, stop, fork, edit. */
 
 import { createContext, useContext } from "react";
 

@@ -1,4 +1,4 @@
-/** Pictures that are attached: read, made smaller where they are large, and told what came of it. */
+/** Pictures that are attached: accepted formats, and from which size and width they are made smaller, and to what. */
 
 export interface Attached {
   id: number;

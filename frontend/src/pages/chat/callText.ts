@@ -1,4 +1,5 @@
-/** A call in words: its arguments in one line, its state, and why it went wrong. */
+/** A call in words: its arguments in one line, state, progress, who denied it ("by rule 3"), what became of a stopped
+ * call, and what a screen reader hears. */
 
 import type { PolicyRule } from "../../api/types";
 import { tilde } from "../../text/home";

@@ -1,4 +1,5 @@
-/** What is done with whole chats: fork, export, delete and bring back. */
+/** What is done with whole chats: fork, export to a file, delete with undo, save as workflow. The host does the work,
+ * and names the exported file. */
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";

@@ -1,4 +1,5 @@
-/** One chat as this page knows it: read once, then kept up by the live stream without a gap or a double. */
+/** One chat as this page knows it: read once, then kept current by live events without a gap or a duplicate; when it
+ * is read again. */
 
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 

@@ -1,4 +1,5 @@
-/** A form from the flat schemas that servers may ask with: text, numbers, yes or no, one of several. Pure. */
+/** A form from the flat schemas that servers may ask with: text, numbers, yes or no, one of several; initial values
+ * and error messages. Pure. */
 
 export interface Field {
   type?: string;

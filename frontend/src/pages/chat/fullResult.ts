@@ -1,4 +1,5 @@
-/** Everything that a call answered, fetched when its card is open and the chat came with a part of it only. */
+/** The whole result of a call, fetched when its card is open and the chat came with only a part of it: how often it is
+ * tried. */
 
 import { useQuery } from "@tanstack/react-query";
 

@@ -1,4 +1,5 @@
-/** The items of a turn as they are drawn: cards that follow one another join into one block. Pure. */
+/** How a turn is split for drawing: cards that follow one another join into one block, Markdown into paragraphs,
+ * streamed text into whole sentences. Pure. */
 
 import type { CallView, ItemView } from "./view";
 

@@ -1,5 +1,5 @@
-/** An approval card ignores input for half a second after it appeared or moved, so that no click meant for something
- * else answers it. */
+/** An approval card ignores clicks and keys for half a second after it appeared or moved, so that no click meant for
+ * something else answers it. */
 
 import { useEffect, useRef, type RefObject } from "react";
 

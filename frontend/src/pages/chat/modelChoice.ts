@@ -1,4 +1,5 @@
-/** Who answers and when to ask, as chosen on this page; the model belongs to a chat once it has begun. */
+/** Which model a chat starts with (the chat's own, the one chosen last, the default) and its approval mode, and where
+ * the choice is kept. */
 
 import { useState } from "react";
 

@@ -1,4 +1,5 @@
-/** Which models can be named without asking a vendor. Pure. */
+/** The models in the menu of a chat and their order, known without asking a vendor; the text when no model is found.
+ * Pure. */
 
 import type { Models } from "../../api/types";
 

@@ -1,4 +1,4 @@
-/** Why a tool is offered, in words. Pure. */
+/** Why a tool is offered, in words ("Similar in meaning to your message"), and the order of offered tools. Pure. */
 
 import type { OfferedTool } from "./view";
 

@@ -1,4 +1,4 @@
-/** The user's rules, to name by number the one that decided a call. */
+/** The user's approval rules, fetched to name by number the one that decided a call. */
 
 import { refreshOn, useOperation } from "../../api/hooks";
 import type { Rules } from "./callText";

@@ -1,4 +1,5 @@
-/** Every sentence of the chat page. */
+/** Every text of the chat page: labels, placeholders, notes on how a turn ended, approval scopes ("Allow for this
+ * chat"), modes, suggested first questions. */
 
 import { plural } from "../../ui/amounts";
 

@@ -1,4 +1,5 @@
-/** What a user does in a chat: send, stop, run again, fork, edit. */
+/** What a user does in a chat: send, stop, stop one call, run again, continue, fork, edit. Calls the host's
+ * operations. */
 
 import { useCallback, useEffect, useMemo, useState } from "react";
 

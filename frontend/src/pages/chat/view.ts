@@ -1,4 +1,5 @@
-/** A conversation as it is drawn: made of kept turns and of what a running one tells. */
+/** The data of a conversation as it is drawn, made of stored turns and of the one that is running; which questions are
+ * open. */
 
 import type {
   CallAskingEvent,

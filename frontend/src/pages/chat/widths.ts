@@ -1,4 +1,4 @@
-/** How much room the window gives. */
+/** From which window width the chat page has one column, and from which the panel of offered tools is beside it. */
 
 import { useMedia } from "../../ui/media";
 

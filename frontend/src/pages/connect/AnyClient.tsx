@@ -1,3 +1,5 @@
+/** Connecting a program that is not in the list: an entry for its config file, and the HTTP address of the gateway. */
+
 import { useOperation } from "../../api/hooks";
 import { Copy } from "../../ui/Copy";
 import { ProfileChoice, useProfile } from "./ProfileChoice";

@@ -1,3 +1,6 @@
+/** The steps that connect one program: command, "Add it for me…", entry for its config file, connected or not. The
+ * host writes the file. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,5 @@
+/** Whether a program has connected: last call, calls today, number of tools offered. */
+
 import { useOperation, usePages } from "../../api/hooks";
 import { clock, day } from "../../ui/amounts";
 import { Status } from "../../ui/Status";

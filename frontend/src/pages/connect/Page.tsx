@@ -1,3 +1,6 @@
+/** The Connect page: the list of programs with "configured" or "installed", the steps of the chosen one, and the
+ * profiles. */
+
 import { refreshOn, useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Loading } from "../../ui/Loading";

@@ -1,3 +1,5 @@
+/** Choosing the profile that the shown command and entry are for; nothing if there is only one. */
+
 import { useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { Segments } from "../../ui/Segments";

@@ -1,3 +1,6 @@
+/** The form of a gateway profile: servers, tool patterns, read-only, search tools, where approvals are asked,
+ * characters and length of its name. */
+
 import { useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

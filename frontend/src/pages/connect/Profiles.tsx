@@ -1,3 +1,6 @@
+/** The list of gateway profiles: who may use which tools, create, replace or revoke a token, allow access without one,
+ * delete with undo. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

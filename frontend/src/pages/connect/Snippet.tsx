@@ -1,3 +1,5 @@
+/** The entry for a config file as it is shown and copied: lists on one line, highlighted keys and texts. */
+
 import type { ReactNode } from "react";
 
 import { Copy } from "../../ui/Copy";

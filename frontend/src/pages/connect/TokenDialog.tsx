@@ -1,3 +1,5 @@
+/** Shows a new token of a profile once, to be copied. */
+
 import { Copy } from "../../ui/Copy";
 import { Dialog } from "../../ui/Dialog";
 import { TEXT } from "./text";

@@ -1,4 +1,4 @@
-/** The order of clients and profiles. Pure. */
+/** The order of programs on the Connect page, of profiles, and which program is shown first. Pure. */
 
 import type { KnownClient, ProfileShown } from "../../api/types";
 

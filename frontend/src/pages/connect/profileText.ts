@@ -1,4 +1,5 @@
-/** What a profile shows, in numbers and in words. */
+/** What a profile shows, in numbers and words: which tools it includes, "12 tools (read-only)", the end of its
+ * token. */
 
 import type { ProfileShown, ToolInfo } from "../../api/types";
 import { plural, tokens } from "../../ui/amounts";

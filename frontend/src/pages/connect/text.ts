@@ -1,3 +1,6 @@
+/** Texts of the Connect page: steps, "Add it for me…", tokens, and the choices where approvals are asked before
+ * Toolcrib's own tools send, invite or delete. */
+
 /** Where clients are asked before Toolcrib's own tools send, invite or delete. */
 export const APPROVALS = {
   client: "ask in the client if it can, else on this page",

@@ -1,4 +1,5 @@
-/** Bearer tokens, made here: the host gets a salted hash and the last characters, nothing else. */
+/** Bearer tokens of profiles, made here: their length and beginning. The host gets a salted hash and the last
+ * characters, nothing else. */
 
 const MARK = "tcrib_";
 

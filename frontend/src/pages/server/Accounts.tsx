@@ -1,3 +1,5 @@
+/** The accounts that a bundled server uses, on its page; nothing for a server that uses none. */
+
 import { useState } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";

@@ -1,3 +1,6 @@
+/** What changed in tool definitions that are held for review: differences, findings, Approve (asked twice if there are
+ * findings), roll back. The host decides what is held. */
+
 import { useState, type ReactNode } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The line of facts below a server's name: up since, calls today, typical time, memory, tokens per question, last
+ * used, restarts. */
+
 import { useEffect, useState, type ReactNode } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";

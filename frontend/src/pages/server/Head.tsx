@@ -1,3 +1,6 @@
+/** The head of a server's page: name, state, "Test connection", Restart, on and off, and the menu with edit, sign in,
+ * remove. */
+
 import { navigate } from "../../app/router";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";

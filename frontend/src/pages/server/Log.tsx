@@ -1,3 +1,6 @@
+/** The log of a server: follows new lines until the user scrolls up, Pause, filter, colors of errors and warnings, how
+ * many lines are copied or read aloud. The host keeps the log. */
+
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 

@@ -1,3 +1,6 @@
+/** The notice on a server's page about what it needs (trust, sign-in, a value, an account, review of changed tools),
+ * with its button. */
+
 import { useOperation } from "../../api/hooks";
 import { setSearch } from "../../app/router";
 import { reveal } from "../../ui/hidden";

@@ -1,3 +1,5 @@
+/** The tab Overview of a server's page: which panels it has, and their order. */
+
 import type { Open } from "../servers/Dialogs";
 import type { Glance } from "../servers/model";
 import { LiveScreen } from "../../ui/screen/LiveScreen";

@@ -1,3 +1,6 @@
+/** The page of one server: its tabs (Overview, Tools, Log, Versions, Settings, Raw JSON), and when each is fetched
+ * again. */
+
 import { useState } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";

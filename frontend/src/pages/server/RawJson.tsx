@@ -1,3 +1,6 @@
+/** The tab "Raw JSON": the server's entry as it is in the config file; unknown keys are kept. The host checks and
+ * saves it. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";

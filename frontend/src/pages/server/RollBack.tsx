@@ -1,3 +1,5 @@
+/** The button "Roll back to" an earlier version of a server, and which version that is. */
+
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";

@@ -1,3 +1,6 @@
+/** The panel "Runs as": the exact command, folder, environment variables, headers, sandbox and process of a server,
+ * and since when it is trusted. */
+
 import type { ReactNode } from "react";
 
 import { useOperation } from "../../api/hooks";

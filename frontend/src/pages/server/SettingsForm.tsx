@@ -1,3 +1,6 @@
+/** The tab Settings of a server: fields that are saved on change, and their error messages. Which settings there are
+ * is in `settings.ts`. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";

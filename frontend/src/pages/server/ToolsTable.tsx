@@ -1,3 +1,6 @@
+/** The table of a server's tools: what each declares itself as (read-only, destructive), tokens, switches "Always on"
+ * and "Offered". */
+
 import { useMemo, useRef } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,5 @@
+/** The question before a server is updated, with what would be downloaded; the host installs it in the background. */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,6 @@
+/** The panel Versions: installed versions, "Check for updates", "Update to …", Roll back. The host keeps the
+ * versions. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

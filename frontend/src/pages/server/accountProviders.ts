@@ -1,4 +1,4 @@
-/** Which kinds of account a server can use, by the module in its entry. Pure. */
+/** Which kinds of account a bundled server can use, by the module in its entry. Pure. */
 
 import type { Result } from "../../api/client";
 

@@ -1,4 +1,5 @@
-/** A part of a tool's definition as text, so that two of them can be held against each other. */
+/** A part of a tool's definition as text or JSON, so that the old and the new one can be compared line by line.
+ * Pure. */
 
 export function asJson(part: string, value: unknown): string {
   return `${part}: ${value === undefined || value === null ? "" : JSON.stringify(value, null, 2)}`;

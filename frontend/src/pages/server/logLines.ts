@@ -1,4 +1,5 @@
-/** The lines of a log: kept up to a number, filtered by words and by level. Pure.
+/** The lines of a log: how many are kept, words that mark errors and warnings, recognized timestamps, the filter
+(`level:error`). Pure.
 
 A line is read only when it is drawn or filtered by level: a hundred thousand come at once. */
 

@@ -1,3 +1,5 @@
+/** A countdown in whole seconds, such as "Retrying in 8 s". */
+
 import { useEffect, useState } from "react";
 
 /** Whole seconds until a moment, counted down; null without one. */

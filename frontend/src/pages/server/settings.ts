@@ -1,4 +1,5 @@
-/** The settings of an entry that have a form; everything else of it is left as it is. */
+/** The settings of one server that have a field in the tab Settings (timeouts, lazy start, sandbox, memory limit, tool
+ * patterns): names, defaults, limits. Everything else in the entry stays unchanged. */
 
 export type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-/** Every sentence of the page of one server. */
+/** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts. */
 
 import type { HeldGlance, HeldTool } from "../../api/types";
 import { day, plural } from "../../ui/amounts";

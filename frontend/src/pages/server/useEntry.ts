@@ -1,3 +1,6 @@
+/** Saves the entry of a server, opens the review if it must be trusted again, and reports if the file was changed
+ * meanwhile. */
+
 import { useCallback, useState } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,5 @@
+/** Follows the log of a server in the host: reconnecting, and lines that arrive while it is paused. */
+
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { stream } from "../../api/client";

@@ -1,3 +1,5 @@
+/** The small bar chart of calls in 24 hours in a server's row; failed ones are red. */
+
 import { plural } from "../../ui/amounts";
 import type { Glance } from "./model";
 

@@ -1,3 +1,5 @@
+/** Which dialog of the list of servers is open (add, import, review, test, edit, value, sign-in …). */
+
 import { AccountDialog } from "../accounts/AccountDialog";
 import { AddDialog } from "../add/AddDialog";
 import { ChoiceDialog } from "../add/ChoiceStep";

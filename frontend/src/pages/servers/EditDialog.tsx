@@ -1,3 +1,6 @@
+/** "Edit as JSON": the entry of a server as text, and the choice between both versions if the file was changed
+ * meanwhile. Unknown keys are kept. */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../api/client";

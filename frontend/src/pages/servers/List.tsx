@@ -1,3 +1,6 @@
+/** The table of servers in groups, its columns, and from how many rows only those in view are drawn. The order is in
+ * `model.ts`, when a row may move in `stableOrder.ts`. */
+
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useRef, useState, type FocusEvent, type ReactNode } from "react";
 

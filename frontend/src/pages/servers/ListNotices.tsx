@@ -1,3 +1,6 @@
+/** Notices above the list of servers: a config file that cannot be read, all servers turned off, and the field that is
+ * shown if there are no servers. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";

@@ -1,3 +1,6 @@
+/** The Servers page: summary, filter by name, tool or package, tabs "Needs you", Up, Off, the switch for all servers,
+ * keys a, t, x, l, and how often it is fetched again. */
+
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from "react";
 
 import { refreshOn, useOperation, usePages } from "../../api/hooks";

@@ -1,3 +1,6 @@
+/** One row of the list of servers: state, name, source and reason, tools, tokens, calls, typical time, its button and
+ * menu. */
+
 import { memo } from "react";
 
 import { Link } from "../../app/router";

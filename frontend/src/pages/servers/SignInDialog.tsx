@@ -1,3 +1,6 @@
+/** Signing in to a remote server (OAuth): shows the full address, waits for the outcome, and asks if hosts do not
+ * belong together. The host does the sign-in and has its time limit. */
+
 import { useEffect, useEffectEvent, useState } from "react";
 
 import { stream } from "../../api/client";

@@ -1,3 +1,5 @@
+/** "Set value": stores the secrets that a server refers to and that are missing. */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

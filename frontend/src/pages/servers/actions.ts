@@ -1,4 +1,5 @@
-/** What can be done with a server from the list. */
+/** What can be done with a server from the list: turn on and off, start, restart, sign out, all servers, remove, and
+ * how long a removal can be undone. */
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";

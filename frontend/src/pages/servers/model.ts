@@ -1,4 +1,5 @@
-/** The list of servers as data: which group each belongs to, what can be done with it, what is in view. */
+/** The list of servers as data: which group each state belongs to (Needs you, Problems, Up, Off), order of groups and
+ * states, filter, and the one button of a row ("Try now", "Set value"). */
 
 import type { Result } from "../../api/client";
 import type { Setup } from "../add/types";

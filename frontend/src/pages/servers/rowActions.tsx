@@ -1,4 +1,4 @@
-/** From a row to what happens: its one button, and the menu behind its dots. */
+/** What the button of a server's row does, and the entries of the menu behind its dots. */
 
 import { navigate } from "../../app/router";
 import type { MenuEntry } from "../../ui/Menu";

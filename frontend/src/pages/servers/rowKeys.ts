@@ -1,3 +1,6 @@
+/** Keys in the list of servers: j, k and arrows move, Enter opens, the dot opens the menu; other letters act on the
+ * focused row. */
+
 import { useEffect, useMemo, useRef } from "react";
 
 import { useKeys, type Keys } from "../../app/keys";

@@ -1,3 +1,6 @@
+/** How long a row of the list of servers keeps its place: it moves only after its state has held for two seconds, and
+ * never under the pointer or the focus ("Sort again"). */
+
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { groupOfRank, type Row } from "./model";

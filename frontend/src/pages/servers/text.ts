@@ -1,4 +1,5 @@
-/** Every sentence of the list of servers. */
+/** Texts of the list of servers: groups, summary, why a server is in its state, its source ("npm · …"), tokens, all
+ * servers off, hosts of a sign-in. */
 
 import { clock, count, day, duration, plural } from "../../ui/amounts";
 import { tilde } from "../../text/home";

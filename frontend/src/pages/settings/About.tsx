@@ -1,3 +1,5 @@
+/** The section About: version, address, folders, log, and the signed-in browsers with "Sign out". */
+
 import { useState } from "react";
 
 import { run } from "../../api/client";

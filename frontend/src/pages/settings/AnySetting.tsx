@@ -1,3 +1,6 @@
+/** The row "Any other setting": every setting without a row of its own, by its name in the file; how its value is
+ * read. The host checks it. */
+
 import { useId, useState, type FormEvent } from "react";
 
 import { sentence } from "../../api/errors";

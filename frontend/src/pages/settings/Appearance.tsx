@@ -1,3 +1,5 @@
+/** The section Appearance: theme, text sizes, single-key shortcuts; kept in this browser, not in the host. */
+
 import { useState } from "react";
 
 import { setSingleKeys, singleKeysOn } from "../../app/keys";

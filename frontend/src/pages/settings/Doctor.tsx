@@ -1,3 +1,5 @@
+/** The section Doctor: runs the checks and shows OK, Check or Broken with a hint. The host makes the checks. */
+
 import { useQuery } from "@tanstack/react-query";
 
 import { run } from "../../api/client";

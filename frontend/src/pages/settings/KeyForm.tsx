@@ -1,3 +1,5 @@
+/** The form that adds a vendor's API key: it is tested with the model before it is stored; text of a rejected key. */
+
 import { useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

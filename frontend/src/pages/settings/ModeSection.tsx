@@ -1,3 +1,6 @@
+/** The choice of the approval mode, and the question before approvals are turned off. What each mode says is in
+ * `text.ts`. */
+
 import { RadioGroup } from "radix-ui";
 import { useState, type ReactNode } from "react";
 

@@ -1,3 +1,5 @@
+/** Asks for the name of a model to test, for a vendor that has a key but lists no models. */
+
 import { useState, type FormEvent } from "react";
 
 import { Dialog } from "../../ui/Dialog";

@@ -1,3 +1,5 @@
+/** The section Models: vendors with their keys and states, Test, "Add key". Order and texts are in `vendors.ts`. */
+
 import { useState, type ReactNode } from "react";
 
 import { run } from "../../api/client";

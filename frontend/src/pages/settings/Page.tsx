@@ -1,3 +1,6 @@
+/** The Settings page: its sections and their order, search over all settings, and the section that is marked while
+ * scrolling. */
+
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";

@@ -1,3 +1,5 @@
+/** The section Secrets: names and who uses them, never values; set, replace and delete. The host stores them. */
+
 import { useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

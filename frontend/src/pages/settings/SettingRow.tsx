@@ -1,3 +1,5 @@
+/** One setting as a row: switch, choice, number or text, when it is saved, and its error message. */
+
 import { useState } from "react";
 
 import { sentence } from "../../api/errors";

@@ -1,4 +1,4 @@
-/** What a browser calls itself, in the words of people. Pure. */
+/** Names of signed-in browsers, such as "Firefox on Linux", from what they send. Pure. */
 
 const BROWSERS: readonly [RegExp, string][] = [
   [/Edg\//, "Edge"],

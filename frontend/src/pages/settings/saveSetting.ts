@@ -1,3 +1,5 @@
+/** Saves one setting: the notice "Saved: …" with undo and the matching command. The host checks and stores it. */
+
 import { run } from "../../api/client";
 import { queries } from "../../api/hooks";
 import { notify } from "../../app/notices";

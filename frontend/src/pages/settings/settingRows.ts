@@ -1,4 +1,5 @@
-/** The settings with a row of their own: name, sentence, and how they are changed. */
+/** The settings with a row of their own: name, explanation, limits, choices, and the words by which the search finds a
+ * section. Defaults are in the host. */
 
 export interface Row {
   key: string;

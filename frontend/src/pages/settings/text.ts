@@ -1,3 +1,6 @@
+/** Texts of the Settings page that are not the name of a setting: introductions of sections, states of model vendors,
+ * names and explanations of approval modes. */
+
 /** Every sentence of the Settings page that is not the name of a setting. */
 export const TEXT = {
   title: "Settings",

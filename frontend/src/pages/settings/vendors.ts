@@ -1,4 +1,5 @@
-/** Model vendors as the page lists them: merged, sorted and with their state. Pure. */
+/** Model vendors in Settings: which are merged, their order, state ("Not tested", "Rejected"), explanation, and the
+ * model that a test uses. Pure. */
 
 import type { Vendor, VendorTrial } from "../../api/types";
 import { clock, day, duration, plural } from "../../ui/amounts";

@@ -1,3 +1,6 @@
+/** The list of tools, with the line below which nothing is offered, "Show", and keys of its rows (p, b, dot). The host
+ * ranks the tools. */
+
 import { useRef, useState, type KeyboardEvent } from "react";
 
 import type { RankedTool, Ranking, ShelfTool } from "../../api/types";

@@ -1,4 +1,5 @@
-/** What a tried tool answered: always data, never markup that runs. */
+/** The result of a tool that was tried: time, error, text and pictures without repetitions, copy. Always data, never
+ * markup that runs. */
 
 import { useEffect, useState } from "react";
 

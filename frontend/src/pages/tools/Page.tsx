@@ -1,3 +1,6 @@
+/** The Tools page: search by question or by name, pause after typing before the host is asked, legend, "Did you mean",
+ * panel of one tool. The host searches and ranks. */
+
 import { useCallback, useEffect, useState } from "react";
 
 import { run } from "../../api/client";

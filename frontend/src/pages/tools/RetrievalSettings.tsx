@@ -1,3 +1,6 @@
+/** The dialog "Tool selection": tools per question, "Offer all up to", always on, search by meaning; its texts. The
+ * host checks and stores the values. */
+
 import { useId, useState } from "react";
 
 import { run } from "../../api/client";

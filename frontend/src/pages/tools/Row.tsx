@@ -1,3 +1,6 @@
+/** One row of the list of tools: name, tag, marked words, bar and number of its score, and the reasons for its rank.
+ * The host computes the score. */
+
 import type { ReactNode } from "react";
 
 import type { RankedTool, ShelfTool } from "../../api/types";

@@ -1,3 +1,6 @@
+/** The search field of the Tools page: "As a question" or "By name", when it gets the focus, and the line "Top 8
+ * offered". */
+
 import { useEffect, useRef, type KeyboardEvent } from "react";
 
 import type { Ranking } from "../../api/types";

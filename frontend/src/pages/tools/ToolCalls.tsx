@@ -1,3 +1,5 @@
+/** The tab Calls of a tool: its latest calls. */
+
 import { refreshOn, useOperation } from "../../api/hooks";
 import { Link } from "../../app/router";
 import { clockSeconds, day, duration } from "../../ui/amounts";

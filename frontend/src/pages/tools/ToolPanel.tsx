@@ -1,3 +1,6 @@
+/** The panel of one tool: description, tags (read-only, needs approval), menu with turn off and copy name, tabs, and
+ * its definition with what changed. */
+
 import { useOperation } from "../../api/hooks";
 import type { ToolDetails } from "../../api/types";
 import { Link, navigate, setSearch, useSearch } from "../../app/router";

@@ -1,3 +1,6 @@
+/** The form "Try it": initial values, Run and Stop, and whether the call would need approval, which is decided by the
+ * host. */
+
 import { useEffect, useMemo, useState, type KeyboardEvent } from "react";
 
 import { useOperation } from "../../api/hooks";

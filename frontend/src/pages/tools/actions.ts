@@ -1,4 +1,4 @@
-/** What can be done with a tool from the list and from its panel; each can be undone. */
+/** What can be done with a tool from the list and from its panel: always on, turn off; each with undo. */
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";

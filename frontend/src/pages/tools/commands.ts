@@ -1,4 +1,4 @@
-/** A call as a line for a shell. Pure. */
+/** A call as a line for a shell ("Copy as command"), with its quoting. Pure. */
 
 /** `toolcrib call demo__add --args '{"a": 1}'`, quoted so that a shell passes it on as it is. */
 export function commandFor(tool: string, values: Record<string, unknown>): string {

@@ -1,4 +1,5 @@
-/** The last result of each tool, for as long as the tab is open: also over a reload, where it is not too large. */
+/** The last result of each tried tool, for as long as the tab is open, also over a reload: the largest that is
+ * kept. */
 
 import type { Tried } from "../../api/types";
 

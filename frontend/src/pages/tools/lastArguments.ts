@@ -1,4 +1,4 @@
-/** The last try of a tool, as far as it is on record: what it was given, for the form. Pure. */
+/** Fills the form of a tool with the arguments of its last recorded try; masked and cut values are left out. Pure. */
 
 import { draftOf } from "../../ui/schema-form/drafts";
 import type { Drafts, Field } from "../../ui/schema-form/schema";

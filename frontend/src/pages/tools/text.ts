@@ -1,4 +1,4 @@
-/** The sentences of the Tools page. */
+/** Texts of the Tools page: search, ranking, tags of tools, "Try it", schema, empty lists. */
 
 import type { RankedTool, Ranking, ShelfTool, ToolsFound } from "../../api/types";
 import { count, plural } from "../../ui/amounts";

@@ -1,4 +1,5 @@
-/** Tries of tools: each goes through the gate, can be stopped, and its result stays while the tab is open. */
+/** Tries of tools: start, stop, approval in between, progress, measured time, and which error counts as which outcome.
+ * Each goes through the host's approval check. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 

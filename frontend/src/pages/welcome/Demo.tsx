@@ -1,3 +1,6 @@
+/** The sample at the right of the Welcome page: a real call of the demo server with its arguments and result, and
+ * other questions to try. */
+
 import { Link } from "../../app/router";
 import { duration } from "../../ui/amounts";
 import { Status } from "../../ui/Status";

@@ -1,3 +1,5 @@
+/** Step 4 of Welcome: the folder where the terminal and the file tools work. */
+
 import { useState, type FormEvent } from "react";
 
 import { run } from "../../api/client";

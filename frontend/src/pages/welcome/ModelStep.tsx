@@ -1,3 +1,6 @@
+/** Step 2 of Welcome: choosing a model among those found, adding a key, or the demo. Default models of vendors are in
+ * `found.ts`. */
+
 import { RadioGroup } from "radix-ui";
 import { useState } from "react";
 

@@ -1,3 +1,5 @@
+/** The Welcome page: its four steps (see it work, choose a model, import servers, choose a folder), Start and Skip. */
+
 import { useEffect, useState, type KeyboardEvent as Pressed } from "react";
 
 import { run } from "../../api/client";

@@ -1,3 +1,5 @@
+/** The frame of one step of Welcome: state, title, action, and "Step 2 of 4" for a screen reader. */
+
 import type { ReactNode } from "react";
 
 import { Glyph, type Shape } from "../../ui/Status";

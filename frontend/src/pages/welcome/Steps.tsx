@@ -1,3 +1,6 @@
+/** Steps 1 and 3 of Welcome: the demo server and how quickly it answered; servers found in the config files of other
+ * programs. */
+
 import { useOperation } from "../../api/hooks";
 import { Link, navigate } from "../../app/router";
 import { duration, plural } from "../../ui/amounts";

@@ -1,4 +1,4 @@
-/** One real call of the demo server, made when the page is shown. */
+/** The sample call of the demo server on the Welcome page and its numbers, made when the page is shown. */
 
 import { useQuery } from "@tanstack/react-query";
 

@@ -1,4 +1,5 @@
-/** Every sentence of the Welcome page. */
+/** Every text of the Welcome page, and the sample questions. */
+
 export const TEXT = {
   title: "Welcome to Toolcrib",
   lead: "Toolcrib keeps every tool your agents use in one place, offers the best matches for each question, and asks you before anything dangerous. It runs only on this computer and sends no usage data.",

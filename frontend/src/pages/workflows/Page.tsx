@@ -1,3 +1,5 @@
+/** The Workflows page: the list, or the editor with the runs of one; which live events fetch it again. */
+
 import { refreshOn } from "../../api/hooks";
 import { useRest } from "../../app/router";
 import { Editor } from "./editor/Editor";

@@ -1,3 +1,6 @@
+/** What an imported workflow reads, runs and sends, listed before it runs for the first time. The host finds it
+ * out. */
+
 import { reveal } from "../../ui/hidden";
 import { REVIEW } from "./text/editor";
 

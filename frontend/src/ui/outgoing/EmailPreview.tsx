@@ -1,3 +1,5 @@
+/** The preview of an email before it is sent: recipients, account, subject, attachments, text. */
+
 import type { CallExhibit, ShownAttachment } from "../../api/types";
 import { bytes } from "../amounts";
 import { reveal } from "../hidden";

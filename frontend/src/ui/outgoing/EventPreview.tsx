@@ -1,3 +1,5 @@
+/** The preview of a calendar event: title, time, attendees, and whether invitations are sent. */
+
 import type { CallExhibit } from "../../api/types";
 import { Line, Parties } from "./Fields";
 import { OutgoingText } from "./OutgoingText";

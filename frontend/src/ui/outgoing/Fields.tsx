@@ -1,4 +1,4 @@
-/** The labelled lines above the text of an email, an event or a message. */
+/** The labeled lines above the text of an email, an event or a message; from how many recipients the list scrolls. */
 
 import type { ReactNode } from "react";
 

@@ -1,3 +1,5 @@
+/** The preview of a chat message (Discord): channel, whom it notifies, and the warning if that is everyone. */
+
 import type { CallExhibit } from "../../api/types";
 import { Glyph } from "../Status";
 import { Line, Parties } from "./Fields";

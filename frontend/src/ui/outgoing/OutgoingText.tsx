@@ -1,4 +1,5 @@
-/** A text as it will be read: plain, with its line breaks, and every hidden character made visible. */
+/** The text of an email, event or message as it will be read, and from which length it is shown partly; every hidden
+ * character is made visible. */
 
 import { useState } from "react";
 

@@ -1,3 +1,5 @@
+/** The preview of a desktop action: the window as a picture, with the element that would be used marked. */
+
 import type { CallExhibit } from "../../api/types";
 import { reveal } from "../hidden";
 import { Line } from "./Fields";

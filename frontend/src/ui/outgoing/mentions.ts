@@ -1,4 +1,4 @@
-/** The mentions in the text of a message, and those that notify a whole channel. */
+/** The mentions in the text of a message, and which notify a whole channel (@everyone, @here). */
 
 export interface Piece {
   text: string;

@@ -1,4 +1,5 @@
-/** Every sentence of the previews of emails, events, messages and windows. */
+/** Texts of the previews of emails, events, messages and windows: labels, "Saved as a draft", "Invitations will be
+ * sent to …". */
 
 import { count, plural } from "../amounts";
 export const TEXT = {

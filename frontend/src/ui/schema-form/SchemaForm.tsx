@@ -1,3 +1,6 @@
+/** A form for the arguments that a schema describes: when an error message appears, heights of long fields, examples.
+ * Kinds of fields are in `schema.ts`. */
+
 import { useId, useState, type ReactNode } from "react";
 
 import { reveal } from "../hidden";

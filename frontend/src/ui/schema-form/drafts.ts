@@ -1,4 +1,5 @@
-/** What was typed into the fields of a schema, as arguments, and what is wrong with it. Pure. */
+/** What was typed into the fields of a schema, as arguments, with the checks of numbers, lengths, patterns and JSON.
+ * Error messages are in `text.ts`. Pure. */
 
 import { asSchema, named, typesOf, type Draft, type Drafts, type Field } from "./schema";
 import { TEXT } from "./text";

@@ -1,4 +1,5 @@
-/** A JSON Schema as fields of a form: what each takes, in words, and what is wrong with what was typed. Pure. */
+/** A JSON Schema as fields of a form: which kind of field each gets, and names of arguments that get a large one
+ * (body, code …). Pure. */
 
 export type Schema = Record<string, unknown>;
 export type Kind = "text" | "long" | "number" | "integer" | "switch" | "choice" | "list" | "json";

@@ -1,4 +1,4 @@
-/** The words of forms that are made from schemas. */
+/** Texts of forms made from schemas: kinds of values ("whole number"), error messages, defaults. */
 
 import type { Field } from "./schema";
 

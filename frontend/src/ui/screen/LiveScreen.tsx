@@ -1,4 +1,4 @@
-/** The screen that a server works on, live, with a button that stops all input. */
+/** The screen that a server works on, live, with a button that stops all input. The host does the stopping. */
 
 import { useRef, useState } from "react";
 

@@ -1,4 +1,4 @@
-/** Every sentence about a server's screen. */
+/** Texts about a server's screen: states, "Stop input", and what is shown after input was stopped. */
 
 export const TEXT = {
   screen: "Screen",

@@ -1,3 +1,5 @@
+/** Follows the screen of a server while it is in view; pause before it reconnects. */
+
 import { useEffect, useState, type RefObject } from "react";
 
 import { stream } from "../../api/client";

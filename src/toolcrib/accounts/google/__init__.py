@@ -4,7 +4,8 @@
     response = await access.request("GET", f"{access.base('gmail')}/gmail/v1/users/me/profile")
 
 `endpoints` has the addresses, `credentials` what is stored as the account's secret, `tokens` the token
-endpoint, `sign_in` the browser flow, `access` the requests, `failures` what went wrong in them.
+endpoint, `access` the requests, `failures` what went wrong in them. The browser flow is in
+`features/accounts/google_sign_in.py`.
 """
 
 from __future__ import annotations

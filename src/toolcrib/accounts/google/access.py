@@ -1,4 +1,5 @@
-"""Requests to Google's APIs with an account's token: refreshed in time, retried where that is safe.
+"""Requests to Google's APIs with an account's token: refreshed in time, retried where that is safe. Decides
+the number of tries, the pauses between them, timeouts, and the largest response.
 
 The tokens and the connections of one Google account, shared by all calls of an event loop. Concurrent
 refreshes become one. Connections are closed a while after the last request, so that no caller has to end

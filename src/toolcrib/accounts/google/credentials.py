@@ -1,4 +1,6 @@
-"""What a Google account keeps as its secret: the OAuth client and the tokens, as one JSON document."""
+"""What a Google account keeps as its secret: the OAuth client and the tokens, as one JSON document. Decides
+how early an access token is refreshed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Errors of Google's APIs as errors that say what to do next."""
+"""Errors of Google's APIs as errors that say what to do next: sign in again, enable an API, allow a
+permission, wait for a rate limit.
+"""
 
 from __future__ import annotations
 

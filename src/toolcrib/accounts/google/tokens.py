@@ -1,4 +1,6 @@
-"""Google's token endpoint: exchanges a code, refreshes and revokes tokens."""
+"""Google's token endpoint: exchanges a code, refreshes and revokes tokens; with timeout, tries and error
+messages, such as for an expired sign-in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Code and keystrokes cannot be checked in advance, so the user is asked."""
+"""Code and keystrokes cannot be checked in advance, so the user is asked. Which tools take them is in
+`approvals/facts.py`.
+"""
 
 from __future__ import annotations
 

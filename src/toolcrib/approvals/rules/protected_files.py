@@ -1,4 +1,6 @@
-"""Asks before a call changes files that make programs run, or reads or changes Toolcrib's own files."""
+"""Asks before a call changes files that make programs run, or reads or changes Toolcrib's own files. The list
+of the former is in `serverkit/confined/protected.py`.
+"""
 
 from __future__ import annotations
 

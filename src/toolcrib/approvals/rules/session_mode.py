@@ -1,4 +1,6 @@
-"""Turning questions off for a turn needs approval; turning them on again never does."""
+"""Turning approvals off for the rest of a turn (session mode of the terminal) needs approval; turning them on
+again, or ending a process, never does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shell commands: read-only ones run, destructive ones are denied, others ask.
+"""Shell commands: read-only ones run, destructive ones are denied, others ask. Checks the files that a
+command names: links, secrets, Toolcrib's own. The lists of commands are in `serverkit/shell`.
 
 Toolcrib's own files are found also where a rule of the user allows the command. A rule for `ln *` or `cp *`
 was not written for them: a copy or a hard link in the project could be read without approval. The words are

@@ -1,4 +1,5 @@
-"""Calendars on Google and CalDAV servers: events, recurrences, invitations and free time.
+"""Calendars on Google and CalDAV servers: events, recurrences, invitations and free time. Has the server's
+argument (`--time-zone`).
 
 `tools` has the tools, `caldav` and `google` the providers behind one protocol (`sessions`). `occurrences` and
 `rules` compute recurrences, `series` changes them, `quick_add` understands sentences.

@@ -1,4 +1,6 @@
-"""Calendars on a CalDAV server.
+"""Calendars on a CalDAV server: reads and changes events, keeps series, sends answers to invitations. Decides
+the time to read a calendar, how long a server's address is remembered, retries after a conflict, and remarks
+about notifications.
 
 The server selects objects by time, the occurrences are computed here. Changes are made to the object as
 stored, and only if it is unchanged since it was read (ETag). When others are busy is asked with an iTIP

@@ -1,4 +1,5 @@
-"""The tools that change calendars: create, quick add, update and delete; each with a preview."""
+"""The tools that change calendars: create, quick add, update and delete; each with a preview (old and new
+values, "this and all following occurrences"). Limits: length of title, description and preview."""
 
 from __future__ import annotations
 

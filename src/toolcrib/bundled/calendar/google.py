@@ -1,4 +1,6 @@
-"""Calendars of a Google account. Google expands recurrences and sends invitations itself."""
+"""Calendars of a Google account over its API. Google expands recurrences and sends invitations itself.
+Decides the most events, retries after a conflict, who is notified, and why the times of others are not
+shown."""
 
 from __future__ import annotations
 

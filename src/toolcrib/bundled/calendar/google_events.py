@@ -1,4 +1,6 @@
-"""Events between Google Calendar's JSON and ours.
+"""Converts events between Google Calendar's JSON and ours: times, answers, reminders, attendees, and which
+fields a change or a copy has. Also plans how a series changes while its moved and deleted occurrences are
+kept.
 
 A series changes without losing its exceptions: Google keeps a deleted occurrence as a cancelled event and a
 changed one as an event of its own, both bound to the start that the series gives them. When those starts

@@ -1,4 +1,5 @@
-"""Reads iCalendar data of any quality, and writes it: what cannot be understood does no harm."""
+"""Reads iCalendar data of any quality, and writes it: what cannot be understood does no harm. Also attendees,
+answers, reminders and time zones in it; limits for texts and attendees."""
 
 from __future__ import annotations
 

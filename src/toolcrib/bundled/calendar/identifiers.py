@@ -1,4 +1,5 @@
-"""Identifiers of events: calendar, UID and, for an occurrence of a series, its original start or its own id.
+"""Identifiers of events that models use: calendar, UID and, for an occurrence of a series, its original start
+or its own id. Has the error for an id that get_events did not return.
 
     work/3f2a81@example.org/20261120T080000Z
     anna@example.org/7h2k9c/=7h2k9c_20261120T080000Z

@@ -1,4 +1,6 @@
-"""Reads what a model passes to the tools: times, windows of time, durations and people."""
+"""Reads what a model passes to the tools: times, windows of time, durations and people. Decides the default
+length of an event, days looked at by default and at most, most attendees and reminders, and error messages
+for wrong dates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Calendars and events, the same for every provider.
+"""Calendars and events, the same for every provider: their fields, how a search matches words, and the errors
+that all share ("not in the calendar", only the organizer, changed by someone else).
 
 A moment is a `datetime` with a zone, a `datetime` without one (a floating time, the same on every clock), or
 a `date` (an all-day event). The end of an all-day event is the day after its last one, as in iCalendar.

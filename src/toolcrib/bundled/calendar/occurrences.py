@@ -1,4 +1,5 @@
-"""Expands a calendar object into the occurrences inside a window of time.
+"""Expands a calendar object into the occurrences inside a window of time: which are excluded, moved or
+replaced, and the most occurrences of one series. Dates of a rule are computed in `rules.py`.
 
 The members of a series are its start, the dates of its rules and its RDATEs, without its EXDATEs; an override
 (RECURRENCE-ID) replaces one of them, or it and all that follow.

@@ -1,4 +1,6 @@
-"""Understands a sentence such as "Lunch with Anna at Mario's Friday 12:30" as an event.
+"""Understands a sentence such as "Lunch with Anna at Mario's Friday 12:30" as an event: hours without am or
+pm (dinner is in the evening), parts of the day, default length, title, place, people, and refusals of unclear
+sentences.
 
 Every word is used, or part of the title, place or people. A sentence with words about time that are not
 understood is refused with the call to make instead, and so is one that can be read in two ways.

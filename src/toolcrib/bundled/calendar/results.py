@@ -1,4 +1,5 @@
-"""What the tools return: structured content with exact times, and short text with local times."""
+"""What the tools return: structured content with exact times, and short text with local times. Decides how
+dates and times look, the order of events, and how much of a description and how many attendees are shown."""
 
 from __future__ import annotations
 

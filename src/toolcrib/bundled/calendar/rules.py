@@ -1,4 +1,6 @@
-"""Recurrence rules: their parts, their dates, and how a series is split in two.
+"""Recurrence rules: from words ("every 2 weeks on Mon") or RRULE, back into words, their dates, and how a
+series is split in two. Decides which rules are refused, such as more than once an hour, and how many steps
+are computed.
 
 All dates are those of the clock on the wall, so that a weekly event at 9:00 stays at 9:00 when daylight
 saving begins or ends.

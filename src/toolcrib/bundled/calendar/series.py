@@ -1,4 +1,5 @@
-"""Changes a series: one occurrence, this one and all later ones, or all of them.
+"""Changes a series as CalDAV stores it: one occurrence, this one and all later ones, or all of them. Decides
+which changed occurrences are kept or lost, with the remark about it. Google's part is in `google_events.py`.
 
 Works on the stored object, so that properties which are not understood stay as they are. Zones are those of
 the object's own definitions.

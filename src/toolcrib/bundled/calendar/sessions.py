@@ -1,4 +1,5 @@
-"""Opens the calendars that a call is about: account, connection, and the calendar by its name.
+"""Opens the calendars that a call is about: account, connection, and the calendar by its name or the default
+one. Has the errors for read-only accounts and unknown calendars, and how many calendars are read at once.
 
 `Calendars` is what a provider can do; `caldav` and `google` implement it.
 """

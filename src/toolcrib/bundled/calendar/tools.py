@@ -1,4 +1,5 @@
-"""The tools that read: events, searches, free time and the list of calendars."""
+"""The tools that read: events, searches, free time and the list of calendars. Decides the most results of a
+page, how far a search looks (a year each way), and which events count as busy."""
 
 from __future__ import annotations
 

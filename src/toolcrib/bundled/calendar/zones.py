@@ -1,4 +1,5 @@
-"""Time zones by IANA name, Windows name or a name with a vendor's prefix; and the zone of this machine."""
+"""Time zones by IANA name, Windows name or a name with a vendor's prefix; and the zone of this machine. Also
+times that daylight saving skips, and the error for unknown zones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Canvas for models: courses, assignments, submissions, grades, announcements, calendar and files.
+"""Canvas for models: courses, assignments, submissions, grades, announcements, calendar and files. Has the
+server's arguments (`--allow-changes`, `--folder`, `--time-zone`) and the folder for files.
 
 `tools` and `file_tools` have the tools that read, `changes` those that submit. `school` finds courses and
 assignments by name, `times` shows dates in the user's zone.

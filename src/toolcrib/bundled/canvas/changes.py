@@ -1,4 +1,6 @@
-"""The tools that submit and comment, offered only if the user allows changes.
+"""The tools that submit and comment, offered only if the user allows changes; with their previews. Limits:
+size of a file and seconds of an upload. Decides when an assignment cannot be submitted (locked, wrong kind)
+and the error message.
 
 A file is uploaded in three steps: it is announced, sent where Canvas says, and confirmed.
 https://developerdocs.instructure.com/services/canvas/basics/file.file_uploads

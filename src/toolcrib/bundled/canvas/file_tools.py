@@ -1,4 +1,6 @@
-"""The tools that list and read files of courses; files are saved only to the allowed folder."""
+"""The tools that list, read and save files of courses; files are saved only to the allowed folder. Decides
+the largest file, the time for a download, which kinds of files are read as text, and the errors for locked or
+unknown files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Text of a PDF, read in a process of its own: a crafted file may take forever or all memory.
+"""Text of a PDF, read in a process of its own: a crafted file may take forever or all memory. Limits:
+seconds, memory, pages, length of the text; notes about scanned pages.
 
 `python -m toolcrib.bundled.canvas.pdf_text < file.pdf` prints the text.
 """

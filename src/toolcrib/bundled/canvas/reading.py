@@ -1,4 +1,5 @@
-"""What Canvas sends, as results: HTML as text, times in the user's zone, states in words."""
+"""What Canvas sends, as results: HTML as text, times in the user's zone, states in words ("submitted late",
+"missing", "excused"). Decides the length of one part of a text and of excerpts."""
 
 from __future__ import annotations
 

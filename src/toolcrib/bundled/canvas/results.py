@@ -1,4 +1,5 @@
-"""What the tools return, and the text that a model reads."""
+"""What the tools return, and the text that a model reads: the fields of each result, how courses,
+assignments, grades, announcements, events and files are listed, and how to continue a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One call's connection to a school's Canvas, and its courses and assignments by name or id."""
+"""One call's connection to a school's Canvas, and its courses and assignments by name, code or id; errors
+list the choices for unknown or ambiguous names. Decides pages of lists: most items at once and in all."""
 
 from __future__ import annotations
 

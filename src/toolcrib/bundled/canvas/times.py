@@ -1,4 +1,5 @@
-"""Times in the user's zone: what Canvas sends in UTC, and what a call names."""
+"""Times in the user's zone: how dates and times from Canvas (UTC) are shown, and which dates and times a call
+may give."""
 
 from __future__ import annotations
 

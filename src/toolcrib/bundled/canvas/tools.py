@@ -1,4 +1,5 @@
-"""The tools that read courses and work. Descriptions for models are in `descriptions.toml`."""
+"""The tools that read courses and work: courses, assignments, submissions, grades, announcements, calendar,
+to-do list. Decides defaults: how many items, days back for announcements, days ahead for the calendar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The desktop for models: windows, elements, screenshots, input and the clipboard.
+"""The desktop for models: windows, elements, screenshots, input and the clipboard. Has the server's arguments
+(`--headless`, `--profile`, `--stop-key`, `--allow-scripts`) and its instructions for models.
 
 Elements are found by accessibility first, so that most actions need no coordinates. `backends` has one
 module for each kind of desktop, `operations` the table from which tools and gRPC methods are made.

@@ -1,4 +1,6 @@
 """Sessions that group what a client does: metadata, a history, and transactions that only keep account.
+Limits: when a session expires, most sessions, metadata and history entries; error messages for active or
+missing transactions.
 
 A session expires an hour after its last use. Expiry is checked when sessions are used, so there is no timer.
 Rolling a transaction back does not undo what was done on the desktop. All of it is lost with the process.

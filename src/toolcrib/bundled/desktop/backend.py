@@ -1,4 +1,5 @@
-"""The contract of a desktop backend: one small protocol for each group of abilities, and their plain data.
+"""The contract of a desktop backend: one small protocol for each group of abilities, and their plain data
+(window, element, display, screenshot). Also which element states count as visible and which roles hold text.
 
 Positions are screen pixels throughout. Every method has a deadline of its own and raises `ToolFailure` when
 the desktop does not answer. A backend is opened in an event loop and closed from anywhere.

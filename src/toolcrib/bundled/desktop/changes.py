@@ -1,4 +1,5 @@
-"""What happens on a desktop, as signals that a wait can listen to."""
+"""What happens on a desktop, as signals that a wait can listen to: kinds of changes (element, window, pixels,
+clipboard) and how many are kept for a slow listener."""
 
 from __future__ import annotations
 

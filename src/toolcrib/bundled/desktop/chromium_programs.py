@@ -1,4 +1,5 @@
-"""Programs built on Chromium, such as browsers and Electron applications.
+"""Programs built on Chromium, such as browsers and Electron applications: the list of their names, the switch
+with which they are started so that their elements can be found, and the message for those started without it.
 
 They offer the elements of their windows only if a switch says so when they start; without it, accessibility
 shows an empty frame. They are recognised by their names, by the files beside them, and through the scripts

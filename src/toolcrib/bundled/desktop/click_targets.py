@@ -1,4 +1,5 @@
-"""Where pointer input goes: a position in a named space, checked against the screen and the window there."""
+"""Where pointer input goes: a position in a named space, checked against the screen and the window there. Has
+names of mouse buttons, the most clicks and scroll steps, and errors for positions outside of a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clipboard contents in the form of the gRPC interface, and the history of what was copied.
+"""Clipboard contents in the form of the gRPC interface, and the history of what was copied: formats, largest
+content, most entries, and the mark by which password managers are recognized.
 
 A content has a type, and one field of that name. What password managers have marked is not kept.
 """

@@ -1,4 +1,5 @@
-"""Turns positions in a named coordinate space into screen positions."""
+"""Converts positions and rectangles in a named coordinate space (screen, window, screenshot) into screen
+positions."""
 
 from __future__ import annotations
 

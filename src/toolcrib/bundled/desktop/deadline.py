@@ -1,4 +1,5 @@
-"""Deadlines that count only the time in which this machine ran programs at all.
+"""Deadlines that count only the time in which this machine ran programs at all. Decides how much longer
+programs may take on a busy machine.
 
 An overloaded, suspended or throttled machine stops other programs and this process alike, sometimes for
 seconds. A program that had no chance to answer must not count as hung, so a wait counts at most a fixed part

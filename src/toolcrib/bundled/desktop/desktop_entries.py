@@ -1,4 +1,5 @@
-"""Installed applications by name, as their desktop entry files describe them."""
+"""Finds installed applications by name, id, path or title, as their desktop entry files describe them; the
+folders that are searched, and the error for an unknown application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a display lacks to be controlled, and which package or setting provides it; for `toolcrib doctor`."""
+"""What a display lacks to be controlled, and which package or setting provides it; for `toolcrib doctor`.
+Messages about DISPLAY, Wayland sessions, accessibility that is off, and a gRPC server that does not
+answer."""
 
 from __future__ import annotations
 

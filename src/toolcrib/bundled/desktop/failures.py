@@ -1,4 +1,5 @@
-"""Failures with a reason that a program can act on, named as in the gRPC interface."""
+"""Error types of the desktop with a reason that a program can act on, named as in the gRPC interface: not
+found, ambiguous, out of range, not supported, timeout, protected window."""
 
 from __future__ import annotations
 

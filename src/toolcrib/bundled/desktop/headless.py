@@ -1,4 +1,6 @@
-"""A display of our own: Xvfb with a window manager, a session bus and accessibility.
+"""A display of our own (`--headless`): Xvfb with a window manager, a session bus and accessibility. Decides
+the time to start and stop, largest size, required packages, home folders of its programs, and restarts of the
+window manager.
 
 All its programs are in one process group with a keeper, a shell that waits for the end of a pipe. When we
 close, or die in any way, the keeper ends the group and removes the folder: no process and no socket is

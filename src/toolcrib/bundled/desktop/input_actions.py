@@ -1,4 +1,5 @@
-"""Input actions in the form of the gRPC interface: click, type, press, move, drag, scroll, hover, hold."""
+"""Performs input actions in the form of the gRPC interface: click, type, press, move, drag, scroll, hover,
+hold. Decides the longest text, the longest duration of an action, and what is refused (gestures)."""
 
 from __future__ import annotations
 

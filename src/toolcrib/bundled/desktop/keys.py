@@ -1,4 +1,5 @@
-"""Keys and their modifiers as one combination, such as `ctrl+shift+s`."""
+"""Keys and their modifiers as one combination, such as `ctrl+shift+s`: other names of modifiers (`cmd`,
+`option`), and the error for the fn key. Names of other keys are in `backends/x11/keysyms.py`."""
 
 from __future__ import annotations
 

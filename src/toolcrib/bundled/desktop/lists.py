@@ -1,4 +1,5 @@
-"""Order, filter, field mask and pages of a list, in the form of the gRPC interface.
+"""Order, filter, field mask and pages of a list, in the form of the gRPC interface: default and largest page
+size, syntax of filters, page tokens and their errors.
 
 Only this process can make page tokens. A token is valid for the same list with the same arguments, so that a
 page never continues another list.

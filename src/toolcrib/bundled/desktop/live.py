@@ -1,4 +1,5 @@
 """The screen of a desktop of our own for the page: a picture whenever something has changed, while asked for.
+Decides size of the picture and pause between pictures; also the page's buttons to stop and resume input.
 
 Nothing is captured or encoded unless a request waits for it. The user's own screen is never shown.
 """

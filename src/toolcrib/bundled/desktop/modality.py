@@ -1,4 +1,5 @@
-"""Modal dialogs: which windows of a program they block, and which of its elements.
+"""Modal dialogs: which windows of a program they block, and which of its elements. Has the error "is blocked
+by the dialog".
 
 Window systems tell which dialog is modal and which window owns it. Where they do not, the program's elements
 may. A dialog that does not say that it is modal, such as a search bar, blocks nothing.

@@ -1,4 +1,5 @@
-"""Opens a program and waits until its window is active, or returns to the window that was active before.
+"""Opens a program and waits until its window is active, or returns to the window that was active before (in
+the background).
 
 A program that was running already may show what it was given in a window that it has.
 """

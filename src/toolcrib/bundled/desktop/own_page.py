@@ -1,5 +1,5 @@
 """Keeps input away from Toolcrib's own page, where the user decides what a model may do, and the pointer away
-from windows behind a modal dialog.
+from windows behind a modal dialog. Has the pattern for titles of the page, and the error message.
 
 The page is recognised by the title of its window. Its elements are hidden, and clicks, keys and other input
 into its window are refused; looking at it is allowed.

@@ -1,4 +1,5 @@
-"""Screenshots as JPEG, PNG or TIFF of a limited size, remembered so that a click can name a pixel of one."""
+"""Screenshots as JPEG, PNG or TIFF of a limited size, remembered so that a click can name a pixel of one.
+Decides the longest side, JPEG quality, and how many are remembered."""
 
 from __future__ import annotations
 

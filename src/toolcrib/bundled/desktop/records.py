@@ -1,4 +1,5 @@
 """Reads JSON objects and enum values into Python and writes them back, for messages of the gRPC interface.
+Decides how strictly they are checked: longest text, most items, depth, and the errors.
 
 pydantic checks them. It is loaded with the first record, because most tools do without it.
 """

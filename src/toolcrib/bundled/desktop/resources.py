@@ -1,4 +1,5 @@
-"""Resource names such as `applications/42/windows/7`, and the ids of resources that clients create."""
+"""Resource names such as `applications/42/windows/7`, and the ids of resources that clients create (macros,
+sessions, observations): allowed characters, and errors for missing or existing ones."""
 
 from __future__ import annotations
 

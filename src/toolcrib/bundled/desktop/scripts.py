@@ -1,4 +1,6 @@
-"""Scripts: shell commands through the terminal's policy and sandbox, AppleScript and JXA on macOS.
+"""Scripts: shell commands through the terminal's policy and sandbox, AppleScript and JXA on macOS. Decides
+default and longest timeout, longest script and input, known shells, and the error when scripts are not
+allowed.
 
 They are off unless the server was started with `--allow-scripts`, or `MCP_SHELL_COMMANDS_ENABLED` is set. A
 script has a deadline and limited output, and every process ends with its script.

@@ -1,4 +1,5 @@
 """Keeps the presses of separate calls apart: programs take two in a row at one place for a double click.
+Decides the pause between clicks and the distance at which none is needed.
 
 A drag that begins where the last one did would select whole words, and a second click on a file would open
 it. A double click that is wanted is one call with a count.

@@ -1,4 +1,5 @@
-"""The MCP tools of a server, made from the table of operations: all of them, or those of a profile."""
+"""The MCP tools of a server, made from the table of operations. Decides which tools the profiles small,
+workflow and full offer, which parameters only full has, and how a result looks to a model."""
 
 from __future__ import annotations
 

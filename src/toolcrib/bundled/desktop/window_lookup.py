@@ -1,4 +1,5 @@
-"""Finds the application or window that is meant: by id, resource name, name, bundle id, path or title."""
+"""Finds the application or window that is meant: by id, resource name, name, bundle id, path or title. Has
+the errors for unknown or ambiguous names, with the choices."""
 
 from __future__ import annotations
 

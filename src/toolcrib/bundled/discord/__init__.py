@@ -1,4 +1,5 @@
-"""Discord for models: servers, channels and messages, read and written as a bot.
+"""Discord for models: servers, channels and messages, read and written as a bot. This file creates the
+server; each part has a module.
 
 `tools` has the tools, `directory` finds servers and channels by name, `results` and `markup` make messages
 readable, `sending` prepares what is sent, `search` finds messages.

@@ -1,4 +1,5 @@
-"""One call's connection to Discord as a bot, and reading messages through it."""
+"""One call's connection to Discord as a bot, and reading messages through it: names in place of ids, the
+error for forums, and why messages of others have no text."""
 
 from __future__ import annotations
 

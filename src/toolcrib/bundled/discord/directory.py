@@ -1,4 +1,6 @@
-"""Finds servers and channels by name, id or link.
+"""Finds servers and channels by name, id or link; errors list the choices when a name is unknown or
+ambiguous. Limits: seconds that lists are remembered, servers searched for a channel. Names the kinds of
+channels (text, forum, thread).
 
 Lists are remembered for a minute, because finding a channel by its name needs two requests for each server.
 """

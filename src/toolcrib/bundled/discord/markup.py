@@ -1,4 +1,5 @@
-"""Discord's markup as a reader sees it: names of users, roles and channels, emojis and times."""
+"""Discord's markup as a reader sees it: names of users, roles and channels, emojis, and times in the zone of
+this machine. Also the time that an id contains."""
 
 from __future__ import annotations
 

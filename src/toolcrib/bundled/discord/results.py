@@ -1,4 +1,6 @@
-"""What the tools return: messages reduced to what a reader needs, and the text that a model reads."""
+"""What the tools return: messages reduced to what a reader needs, and the text that a model reads. Decides
+how replies, polls, embeds, reactions and notices ("joined the server") look, and the longest message and
+result."""
 
 from __future__ import annotations
 

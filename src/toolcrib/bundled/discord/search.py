@@ -1,4 +1,5 @@
-"""Finds messages with Discord's search, or by reading a part of the history if it is not available."""
+"""Finds messages with Discord's search, or by reading a part of the history if it is not available. Limits:
+messages and channels that are read then, and the note that says how far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is sent: texts in parts that Discord accepts, and mentions that notify only those named in it."""
+"""What is sent: texts in parts that Discord accepts (2000 characters, most parts, where to split), and
+mentions that notify only those named in it (users, roles, @everyone; errors for unknown names)."""
 
 from __future__ import annotations
 

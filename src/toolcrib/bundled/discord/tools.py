@@ -1,4 +1,6 @@
-"""The nine tools, and the previews of those that change something; see `descriptions.toml` too."""
+"""The nine tools: defaults and limits of how many messages or channels, times in arguments, posts in forums,
+emojis, and the previews of those that change something. Descriptions for models are in
+`descriptions.toml`."""
 
 from __future__ import annotations
 

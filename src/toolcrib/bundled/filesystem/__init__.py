@@ -1,4 +1,5 @@
-"""Files and folders for models, confined to given folders.
+"""Files and folders for models, confined to given folders. Has the server's arguments (allowed folders,
+`--allow-protected`, `--protect`) and their errors.
 
 `toolcrib.serverkit.confined` confines the paths; `tools` has the tools.
 """

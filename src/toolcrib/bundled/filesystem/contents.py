@@ -1,4 +1,5 @@
-"""Text out of an open file, a bounded part at a time; says what a file is that holds no text."""
+"""Text out of an open file, a bounded part at a time; says what a file is that holds no text (picture, PDF,
+ZIP). Also lists folders. Limits: most bytes read at once, most entries of a folder."""
 
 from __future__ import annotations
 

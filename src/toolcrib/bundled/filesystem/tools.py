@@ -1,4 +1,6 @@
-"""The six tools; each resolves its paths once, and then speaks only of descriptors and single names."""
+"""The six tools: list a folder, read, write, create a folder, move, rename; their descriptions for models,
+defaults and what is overwritten. Each resolves its paths once, and then uses only descriptors and single
+names."""
 
 from __future__ import annotations
 

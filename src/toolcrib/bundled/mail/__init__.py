@@ -1,4 +1,6 @@
 """Mail for models: search, read, send, reply, draft, trash and label, by the Gmail API or by IMAP and SMTP.
+Has the server's arguments: the account, the folder for attachments, and the largest attachment
+(`--max-attachment`).
 
 `mailbox` says what a mailbox does; `gmail` and `imap` are the two kinds. `tools` and `changing_tools` have
 the tools, `descriptions.toml` what models read about them.

@@ -1,4 +1,5 @@
-"""Takes files to attach from the allowed folder, and saves attachments there under safe names."""
+"""Takes files to attach from the allowed folder, and saves received attachments there under safe names, never
+over an existing file. Has the error for files that are too large; the default limit is in `__init__.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The tools that change something: send, reply, draft, trash, label; each with its preview."""
+"""The tools that change something: send, reply, draft, trash, label; each with the preview in its approval
+question. Limits: length of the text in a preview, messages that one call may label. How a reply looks is in
+`writing.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Decodes what mail is made of: transfer encodings, character sets and header words, however damaged."""
+"""Decodes what mail is made of: transfer encodings, character sets and header words, however damaged. Decides
+which character set a wrong or missing label means, as for garbled umlauts or unreadable subjects."""
 
 from __future__ import annotations
 

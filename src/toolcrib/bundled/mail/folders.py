@@ -1,4 +1,6 @@
-"""The folders of an IMAP mailbox, and which of them are the inbox, the trash and so on."""
+"""The folders of an IMAP mailbox, and which are the inbox, Sent, Drafts, Trash, Spam and Archive: their usual
+names (also German ones) for servers that do not mark them, other names that users say, and Gmail's label for
+each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A mailbox reached by the Gmail API."""
+"""A mailbox reached by the Gmail API: search, read, send, trash and labels. Decides how long label names are
+cached, how many requests run at once, from which size messages are uploaded, how categories are named, and
+errors for wrong ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The headers of a message: decoded values, addresses, and the identifiers of its thread."""
+"""The headers of a message: decoded values, sender, recipients (at most 500 addresses of a field), date, and
+the identifiers that link it to its thread."""
 
 from __future__ import annotations
 

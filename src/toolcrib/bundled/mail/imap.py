@@ -1,4 +1,6 @@
-"""A mailbox reached by IMAP, sending by SMTP: its connections, labels and folders."""
+"""A mailbox reached by IMAP, sending by SMTP: its connections, labels and folders. Decides how many
+connections are open and for how long, timeouts of reading and sending, folders that are created, the copy in
+Sent, labels as flags."""
 
 from __future__ import annotations
 

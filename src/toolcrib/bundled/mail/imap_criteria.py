@@ -1,4 +1,6 @@
-"""Translates a query to IMAP's `SEARCH`, folder by folder, and says what is left to check here.
+"""Translates a query to IMAP's `SEARCH`, folder by folder, and says what is left to check here. Has the
+formats of dates, ages and sizes in a query, the operators that IMAP supports, and the error for those that it
+does not.
 
 Which folder a message is in is known before the search, so `in:` and `label:` become true or false, and a
 folder in which nothing can match is not searched.

@@ -1,4 +1,6 @@
-"""Reads messages over an IMAP connection: summaries, structure, parts. Nothing is marked as read."""
+"""Reads messages over an IMAP connection: summaries, structure, parts. Nothing is marked as read. Decides the
+length of snippets, ids of messages, labels shown for flags, and errors for messages or folders that no longer
+exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Searches an IMAP mailbox: on the server as far as it can, then by the structure of messages.
+"""Searches an IMAP mailbox: on the server as far as it can, then by the structure of messages. Limits:
+folders, messages checked for attachments, seconds to look for a thread. Decides the order of results and
+remarks about incomplete ones.
 
 Messages are in the order of their dates. Where the server cannot sort, the dates of the messages are read.
 """

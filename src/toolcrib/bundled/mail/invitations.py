@@ -1,4 +1,5 @@
-"""Invitations (`text/calendar`) in plain words, with times in the zone of this machine."""
+"""Invitations (`text/calendar`) in mail as plain text, with times in the zone of this machine: labels such as
+"Invitation" or "Cancelled", how repetition and answers are shown, and the most events and people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the tools need of a mailbox, whichever way it is reached."""
+"""What the tools need of a mailbox, whichever way it is reached: the interface of Gmail and IMAP and its
+data. Also the most messages of a thread that are listed, and the remarks about messages deleted meanwhile."""
 
 from __future__ import annotations
 

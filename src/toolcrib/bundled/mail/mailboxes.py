@@ -1,4 +1,5 @@
-"""The mailbox of the account that a call uses; opened once, and again after the account was changed."""
+"""The mailbox of the account that a call uses; opened once, and again after the account was changed. Has the
+errors for read-only accounts and for calls that must name one of several accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The bytes of a message: built from checked text, then read again before anything is sent.
+"""The bytes of a message: built from checked text, then read again before anything is sent. Decides how
+headers, names and file names are encoded, line length, that Bcc is not sent along, and the error "The message
+was not sent".
 
 No text of a message, a tool argument or a file name is handed to a header parser while the message is built:
 the `email` package would decode encoded words in it (`=?utf-8?q?…?=`), which may contain line breaks. What

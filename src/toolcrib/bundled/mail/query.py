@@ -1,4 +1,6 @@
-"""Gmail's search syntax as a tree: terms joined by "and", `OR`, `{ }`, `( )` and `-`."""
+"""Parses Gmail's search syntax into a tree: terms joined by "and", `OR`, `{ }`, `( )` and `-`. Has the list
+of operators such as `from:` and `has:`, and the longest and deepest query. What they mean on IMAP is in
+`imap_criteria.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The text of a message as the model reads it, from any kind of content; with a remark if it is not all."""
+"""The text of a message as the model reads it, from any kind of content; with a remark if it is not all:
+encrypted, Outlook's format, damaged, several senders. Decides the length of one part of a long text and the
+most bytes read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the tools return: structured content, and the same as compact text."""
+"""What the tools return: structured content, and the same as compact text. Decides how a search result, a
+message, its attachments and thread look to the model: order of fields, dates, sizes, "(no subject)"."""
 
 from __future__ import annotations
 

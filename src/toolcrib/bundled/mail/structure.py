@@ -1,4 +1,5 @@
-"""The parts of a message, and which of them are its text and which are attachments."""
+"""The parts of a message, and which of them are its text and which are attachments. Decides what counts as an
+attachment, names of attachments without one, and the most parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The tools that read mail: search, read, count."""
+"""The tools that read mail: search, read, count unread. Decides how many results a search returns by default
+and at most, and which attachments of a message are saved."""
 
 from __future__ import annotations
 

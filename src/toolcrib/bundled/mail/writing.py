@@ -1,4 +1,6 @@
-"""Builds messages to send: addresses, subject, text, attachments, and the headers that keep a thread."""
+"""What a message to send says: addresses, subject, text, attachments, and the headers that keep a thread.
+Decides who gets a reply, its subject ("Re:", "AW:"), the line above quoted text ("On … wrote:"), most
+recipients and longest text."""
 
 from __future__ import annotations
 

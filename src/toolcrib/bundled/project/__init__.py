@@ -1,4 +1,5 @@
-"""A project's folder for models: its files, a search in them, commands, and snippets of Python.
+"""A project's folder for models: its files, a search in them, commands, and snippets of Python. Has the
+server's arguments (`--sandbox`, `--no-network`).
 
 In a host these are the native tools, under bare names. Files are confined to the folder; commands and
 snippets run in the terminal's sandbox.

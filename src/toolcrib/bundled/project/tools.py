@@ -1,4 +1,6 @@
-"""The five tools; each works in the caller's folder."""
+"""The five tools: read_file, write_file, grep, terminal, python; each works in the caller's folder. Has their
+descriptions, the longest snippet of code, the time and most matches of a search, and the folders that it
+skips."""
 
 from __future__ import annotations
 

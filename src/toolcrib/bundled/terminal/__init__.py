@@ -1,4 +1,5 @@
-"""A terminal for models: commands are checked before they run, and end with all their processes.
+"""A terminal for models: commands are checked before they run, and end with all their processes. Has the
+server's arguments: sandbox, folders to write to, hidden places, network, environment variables.
 
 In a host it runs in the host's process, behind approvals. As a separate server it refuses only destructive
 commands; its client decides what else needs approval.

@@ -1,4 +1,5 @@
-"""The environment that commands see: a fixed PATH, few variables, and nothing that waits for a password."""
+"""The environment that commands see: a fixed PATH, the few variables that are passed on, pagers and password
+prompts switched off, so that nothing waits for input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Run as a program: starts one command, keeps all that comes of it together, and leaves nothing behind.
+Decides the time between SIGTERM and SIGKILL, and ends commands that exceed their memory, processes or disk,
+with the reason.
 
 It adopts every descendant that loses its parent (Linux), so that neither a double fork nor a new session nor
 an empty environment lets one get away. It reads what to start as one line of JSON from the descriptor named

@@ -1,4 +1,5 @@
 """What the kernel lets a process give up for good: files (Landlock), system calls (seccomp), capabilities.
+Applies the sandbox inside a command's process; which folders are allowed is in `sandbox.py`.
 
 Only the standard library, and little of it: the keeper loads this before a sandboxed command.
 """

@@ -1,4 +1,6 @@
 """A command under way: started through its keeper, drained however much it prints, ended with all it started.
+Decides how much output is kept (start and end), the most that is printed, removed escape codes, and the size
+of the screen.
 
 Every `RunningCommand` must be stopped; a cancelled caller that does so leaves no process.
 """

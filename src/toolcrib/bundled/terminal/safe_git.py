@@ -1,4 +1,6 @@
 """Run as a program in place of git while a command runs unasked: nothing but what the command says happens.
+Has the list of git settings that a repository may have, options that are added, private files left out, and
+the refusals.
 
 A repository's own config may only hold settings from a list; every other one is replaced by a value that does
 nothing, so that it names no program and no file. Programs of the user's own config run as always. No other

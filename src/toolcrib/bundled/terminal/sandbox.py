@@ -1,4 +1,6 @@
-"""What a command may touch: bubblewrap where it works, else the kernel's Landlock, else nothing is held.
+"""What a command may touch: bubblewrap where it works, else the kernel's Landlock, else no limit. Decides
+which folders can be written to, which devices, temporary folders and sockets it sees, and the line that
+describes the sandbox.
 
 Reading is free except for places where secrets are kept, writing is for the given folders, Unix sockets are
 out of reach, and the network may be shut. `kind` says which of the three it is, so that nothing relies on

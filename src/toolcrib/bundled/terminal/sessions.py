@@ -1,4 +1,5 @@
-"""Background commands by id; each belongs to the session that started it."""
+"""Background commands by id; each belongs to the session that started it. Limits: most background commands of
+a session, and how many finished ones keep their output."""
 
 from __future__ import annotations
 

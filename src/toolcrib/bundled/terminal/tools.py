@@ -1,4 +1,6 @@
-"""The tools of the terminal: run something, look at it, type into it, end it."""
+"""The tools of the terminal: run a command, find files, type into it, read output, end it. Decides their
+descriptions, how a result looks ("exit code"), the wait for first output, and whose versions get_environment
+lists."""
 
 from __future__ import annotations
 

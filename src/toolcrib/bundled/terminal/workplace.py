@@ -1,4 +1,6 @@
-"""Starts commands in a folder, in the sandbox and under limits; finds files there.
+"""Starts commands in a folder, in the sandbox and under limits (seconds in the foreground, processes, memory,
+disk); finds files there, without skipped folders such as node_modules. Has the guards for commands that only
+read.
 
 Guards for commands that run without approval, so that they do nothing but read. Each guard is a shell
 function in place of a program: git runs no program that a repository names, searches leave out private files

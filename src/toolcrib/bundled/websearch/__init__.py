@@ -1,4 +1,4 @@
-"""Web search and web pages for models.
+"""Web search and web pages for models. This file creates the server, with its instructions for models.
 
 `engines/` has one module for each search engine, `search` asks them in turn; `reading` fetches pages through
 the network guard, and `extraction/` turns them into Markdown in a process with limits.

@@ -1,4 +1,5 @@
-"""A cache in memory that is bounded in entries, size and age."""
+"""A cache in memory that is bounded in entries, size and age. How long searches and pages are kept is decided
+in `search.py` and `reading.py`."""
 
 from __future__ import annotations
 

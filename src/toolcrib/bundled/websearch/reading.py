@@ -1,4 +1,6 @@
-"""From an address to the text of its page in parts, with the headers and robots rules of the request.
+"""From an address to the text of its page in parts, with the headers and robots.txt rules of the request.
+Decides length of a part, user agent, when Chromium renders a page, how long pages are kept, errors such as
+"needs a sign-in".
 
 Pages whose text is made by scripts are rendered in Chromium; every request of such a page goes through the
 network guard, none directly. That needs the extra `browser` (Playwright) and an installed Chromium or Chrome.

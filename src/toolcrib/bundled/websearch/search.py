@@ -1,4 +1,6 @@
-"""Searches with one engine after the other until one answers; remembers answers and keeps to rate limits."""
+"""Searches with one engine after the other until one answers; remembers answers and keeps to rate limits.
+Decides the order of engines, how long answers are kept, length of snippets, and the error "No search engine
+answered"."""
 
 from __future__ import annotations
 

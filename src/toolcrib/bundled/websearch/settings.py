@@ -1,4 +1,5 @@
-"""The settings of the server: arguments of its entry, and keys from the environment."""
+"""The settings of the server: arguments of its entry (`--engines`, `--searxng`, `--robots`, `--stealth`,
+`--allow-private`), keys from the environment, and the largest page to download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The two tools: what they take, and how their results look to a model."""
+"""The two tools: search_web_pages and read_website. Decides most and default results, longest query, words
+for "since", the notice that text is data, and how results and pages look to a model."""
 
 from __future__ import annotations
 

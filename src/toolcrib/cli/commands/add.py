@@ -1,4 +1,5 @@
-"""`toolcrib add`: add a server after its exact command was shown and approved."""
+"""`toolcrib add`: add a server after its exact command was shown and approved. Its options, the offer to
+store values as secrets, and hints about a missing `--`, trust and needed accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib approvals`: list calls that wait for approval, and allow or deny them."""
+"""`toolcrib approvals`: list calls that wait for approval, and allow or deny them, once or for a chat, a
+project or always."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib ask`: ask a model one question."""
+"""`toolcrib ask`: ask a model one question. Limits of piped input and pictures, how long a silent pipe is
+waited for, and the exit code of an incomplete answer."""
 
 from __future__ import annotations
 

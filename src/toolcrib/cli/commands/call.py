@@ -1,4 +1,5 @@
-"""`toolcrib call`: call one tool and print its result."""
+"""`toolcrib call`: call one tool and print its result. Progress, names of saved files, and the exit code if
+the tool failed."""
 
 from __future__ import annotations
 

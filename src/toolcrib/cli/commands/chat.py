@@ -1,4 +1,5 @@
-"""`toolcrib chat`: chat with a model that can call the tools."""
+"""`toolcrib chat`: the options of the command, the list of chats, and the export of one. The conversation
+itself is in `cli/chat_loop.py`."""
 
 from __future__ import annotations
 

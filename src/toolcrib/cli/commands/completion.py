@@ -1,4 +1,5 @@
-"""`toolcrib completion`: print the completion script of a shell."""
+"""`toolcrib completion`: print the completion script of a shell (bash, zsh, fish). `cli/completion.py` finds
+the names that are suggested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib database`: show where the data is, and move it to a database that several hosts share."""
+"""`toolcrib database`: show where the data is, move it to a database that several hosts share, show or
+replace the key of that, and sign decisions in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib desktop`: offer the desktop to other programs, and record macros."""
+"""`toolcrib desktop`: offer the desktop to other programs over gRPC, record macros, and export them as
+workflows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib doctor`: check everything that servers depend on."""
+"""`toolcrib doctor`: print the results of all checks with hints, and how many failed. The checks are in
+`operations/checks`."""
 
 from __future__ import annotations
 

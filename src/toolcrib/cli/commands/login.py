@@ -1,4 +1,5 @@
-"""`toolcrib login`: sign in to a remote server in the browser."""
+"""`toolcrib login`: sign in to a remote server in the browser. Asks first if the hosts of the sign-in have to
+be confirmed."""
 
 from __future__ import annotations
 

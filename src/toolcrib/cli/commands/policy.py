@@ -1,4 +1,5 @@
-"""`toolcrib policy`: list, explain and change the approval rules."""
+"""`toolcrib policy`: list, explain and change the approval rules; how a rule's patterns are given as options
+and printed."""
 
 from __future__ import annotations
 

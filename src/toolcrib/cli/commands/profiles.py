@@ -1,4 +1,5 @@
-"""`toolcrib profiles`: list and change the profiles of the gateway, and their tokens."""
+"""`toolcrib profiles`: list and change the profiles of the gateway, their tokens, and where their clients are
+asked for approval."""
 
 from __future__ import annotations
 

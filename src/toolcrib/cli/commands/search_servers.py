@@ -1,4 +1,5 @@
-"""`toolcrib search-servers`: find servers to add."""
+"""`toolcrib search-servers`: find servers to add; how many are shown in detail, and the advice if none is
+found."""
 
 from __future__ import annotations
 

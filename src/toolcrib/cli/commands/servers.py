@@ -1,4 +1,5 @@
-"""`toolcrib servers`: list the servers and their state."""
+"""`toolcrib servers`: list the servers and their state; the columns, hints and retry times, and the line for
+each change with `--watch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toolcrib settings`: list and change the settings of the host."""
+"""`toolcrib settings`: list and change the settings of the host; the notes after a change of the database."""
 
 from __future__ import annotations
 

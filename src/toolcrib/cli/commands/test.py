@@ -1,4 +1,5 @@
-"""`toolcrib test`: start a second instance of a server step by step, and review its tools."""
+"""`toolcrib test`: start a second instance of a server step by step, and review its tools. Offers a reinstall
+with other options if that would help."""
 
 from __future__ import annotations
 

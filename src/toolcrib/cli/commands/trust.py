@@ -1,4 +1,5 @@
-"""`toolcrib trust`: review and approve new servers and changed tools."""
+"""`toolcrib trust`: review and approve new servers and changed tools; how a change is printed, and where long
+texts are cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toolcrib version`: print the version and the paths in use."""
+"""`toolcrib version`: print the version and the paths in use (config, data, logs, socket)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Refuses a server that cannot work on this machine: a malformed address, a missing folder or program."""
+"""Refuses a server that cannot work on this machine: a malformed address, a missing folder, program or
+script; with hints on what to correct.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The possible meanings of a paste: a package, an address, entries, or the text of a config file."""
+"""The possible meanings of a paste: a package, an address, entries, or the text of a config file. Also short
+names for servers, npm and PyPI references, and install links of Cursor, VS Code and LM Studio.
+"""
 
 from __future__ import annotations
 

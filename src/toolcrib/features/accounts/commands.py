@@ -1,4 +1,6 @@
-"""`toolcrib account`: add, list, test and remove accounts with other services."""
+"""`toolcrib account`: add, list, test and remove accounts with other services; its options, questions on a
+terminal, and the exit code if an account does not work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Signs a user in to Google in the browser: OAuth 2.0 for installed apps (RFC 8252), with PKCE.
+"""Signs a user in to Google in the browser: OAuth 2.0 for installed apps (RFC 8252), with PKCE. Decides the
+permissions that are asked for, how the client file is read, and the errors of a refused sign-in.
 
 The OAuth client is the user's own: the JSON file of the Google Cloud console, or its id and secret.
 """

@@ -1,4 +1,5 @@
-"""Finds the mail servers for an address: well-known providers, then the domain's own autoconfig file.
+"""Finds the mail servers for an address: well-known providers (`mail_providers.toml`), then the domain's own
+autoconfig file (where it is looked for, timeout, what is refused).
 
 The format of the file is Mozilla's, which many providers publish:
 https://wiki.mozilla.org/Thunderbird:Autoconfiguration:ConfigFileFormat

@@ -1,4 +1,6 @@
-"""Accounts with other services: add, sign in, list, test, remove."""
+"""Accounts with other services: add, sign in, list, test, remove. Decides the time limit of a test, which
+servers are added or turned on for an account, and the remark if access could not be revoked.
+"""
 
 from __future__ import annotations
 

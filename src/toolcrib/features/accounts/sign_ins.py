@@ -1,4 +1,5 @@
-"""Sign-ins that wait for the user in the browser, as background work of a host.
+"""Sign-ins that wait for the user in the browser, as background work of a host: how long the user has to sign
+in, and how many sign-ins are kept.
 
 A sign-in ends when the user has agreed or refused, after `PATIENCE`, when it is cancelled, and with the host.
 """

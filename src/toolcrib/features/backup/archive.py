@@ -1,4 +1,5 @@
-"""The file of a backup: a ZIP archive that is written and read in pieces of a megabyte.
+"""The file of a backup: a ZIP archive that is written and read in pieces of a megabyte. Decides compression,
+largest sizes, the disk space to leave free, and why a damaged or foreign file is refused.
 
 Reading allows what the writer writes and nothing else: regular files that the list of contents names, once
 each, with their size and hash. Everything else is refused with a reason, before or while it is read.

@@ -1,4 +1,6 @@
-"""Makes a backup of a home, whether a host runs on it or not; the file appears when it is complete."""
+"""Makes a backup of a home, whether a host runs on it or not; the file appears when it is complete. Decides
+what is left out and reported as such, and the errors for a full disk or an existing file.
+"""
 
 from __future__ import annotations
 

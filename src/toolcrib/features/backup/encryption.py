@@ -1,4 +1,5 @@
-"""Encrypts secrets with a passphrase: scrypt for the key, AES-256-GCM for the content.
+"""Encrypts secrets with a passphrase: scrypt for the key, AES-256-GCM for the content; shortest and longest
+passphrase, and the error for a wrong one.
 
 The encrypted content is bound to the backup it is part of: with another list of contents it does not open.
 The parameters are fixed for each version, so an archive cannot make us use weak or endless ones.

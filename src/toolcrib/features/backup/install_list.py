@@ -1,4 +1,6 @@
-"""The installed servers of a home, as a list from which they can be installed again."""
+"""The installed servers of a home, as a list from which they can be installed again: what is present, what
+can be installed, and the advice if a local source is missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a backup contains: its parts, and the list of its files, which is written last and checked first.
+"""What a backup contains: its parts (which files are saved and put back, with their largest size), and the
+list of its files, which is written last and checked first.
 
 A name that fits no part is refused, so a path in an archive never decides where something is written. A keyed
 hash of the list shows whether a backup was made by this home and not changed since: only such a backup is

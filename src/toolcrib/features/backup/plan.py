@@ -1,4 +1,6 @@
-"""What a restore would do: shown to the user before anything changes."""
+"""Computes what a restore would do: servers to install, settings that allow calls, secrets kept, new or
+missing. `view.py` prints it before anything changes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Restores a home from a backup: checks and unpacks everything first, then replaces all of it at once.
+Decides what is taken out (open questions, browsers, approvals) and how many copies of the state before are
+kept.
 
 Until the last moment the home is as it was. A process that is killed while it replaces files leaves a
 journal, and the next one that opens the home puts the old files back.

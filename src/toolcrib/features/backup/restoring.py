@@ -1,4 +1,6 @@
-"""Applies a restore beside a running host, which closes and opens again, and repeats the installations."""
+"""Applies a restore beside a running host, which closes and opens again (timeouts), and repeats the
+installations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Shows a backup and what a restore would do, and reads passphrases."""
+"""Prints a backup and the preview before a restore (computed in `plan.py`), shows progress in the terminal,
+and asks for passphrases.
+"""
 
 from __future__ import annotations
 

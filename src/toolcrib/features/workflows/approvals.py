@@ -1,4 +1,6 @@
-"""Approvals of a run's calls: they wait durably; their deadline counts from when they were first asked."""
+"""Approvals of a run's calls: they wait durably; their deadline counts from when they were first asked.
+Secret inputs are hidden in the question; code of imported workflows is asked about.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files that runs store, such as screenshots: one folder a run, limited in size and age."""
+"""Files that runs store, such as screenshots: one folder a run, largest file, largest total of a run, endings
+by type, and deletion by age and size.
+"""
 
 from __future__ import annotations
 

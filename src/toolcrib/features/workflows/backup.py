@@ -1,4 +1,6 @@
-"""What a backup saves of workflows; what is restored starts nothing by itself."""
+"""What a backup saves of workflows: files with their earlier versions, runs, and files of runs, each with its
+largest size. What is restored starts nothing by itself: triggers are off and unfinished runs cancelled.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks after a node or a run: what must hold, and the tool call that shows it.
+"""Checks after a node or a run (text, picture or window on the screen, a condition): what must hold, the tool
+call that shows it, and the reason if it fails.
 
 `evidence` says which call is needed, `judge` decides purely from its result, `run_check` does both.
 """

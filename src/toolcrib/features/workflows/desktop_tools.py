@@ -1,4 +1,5 @@
 """What desktop nodes share: how their settings become the arguments of a desktop tool, and what tools return.
+Has common help texts, and the error if something is not on the screen.
 
 The tools are those of the bundled server, or of another with tools of the same names. Other servers return
 lists as JSON text and name some fields differently, so results are read field by field.

@@ -1,4 +1,6 @@
-"""Triggers of workflows that are on but start nothing."""
+"""The check of `toolcrib doctor` for workflows: triggers that are on but start nothing, and starts that
+failed.
+"""
 
 from __future__ import annotations
 

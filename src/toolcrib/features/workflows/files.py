@@ -1,4 +1,5 @@
-"""The files of the workflows: `workflows/NAME.json`, written whole, with their earlier versions beside them.
+"""The files of the workflows: `workflows/NAME.json`, written whole, with their earlier versions beside them:
+how many are kept, largest file, valid names, and errors for conflicts.
 
 A version is the digest of a file's bytes, so that an edit by hand is noticed like any other. All methods
 block; the host calls them in a thread.

@@ -1,4 +1,6 @@
-"""Makes the workflow of one chat, or of several that did the same with other values.
+"""Makes the workflow of one chat, or of several that did the same with other values: which values become
+inputs or references to earlier results (from which length on), which repeated calls are left out, and the
+doubts.
 
 It repeats the calls that were successful, each once, with references to earlier results and with inputs.
 """

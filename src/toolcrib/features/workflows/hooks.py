@@ -1,4 +1,5 @@
-"""`POST /hooks/TOKEN`: passes requests to the webhooks of workflows; no page key is needed.
+"""`POST /hooks/TOKEN`: passes requests to the webhooks of workflows; no page key is needed. Decides requests
+at once and status codes (404, 413, 429).
 
 Few requests may wait for the end of their run.
 """

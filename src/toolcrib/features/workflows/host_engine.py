@@ -1,4 +1,5 @@
-"""Opens the engine of a host when it is first needed; its packages are installed then.
+"""Opens the engine of a host when it is first needed; its packages are installed then. Deletes old runs: how
+often, and how the allowed space is shared.
 
 A host that only looks at runs never becomes a worker: it reads the database and takes over no runs.
 """

@@ -1,4 +1,5 @@
-"""Workflows that were made elsewhere: which they are, what they do, and whether the user confirmed that.
+"""Workflows that were made elsewhere: which they are, what they do (the lines that are shown before the first
+run), and whether the user confirmed that.
 
 They are known by a digest of their content without the name, so that a copy is the same and a change needs a
 confirmation again, except one that is made in the editor here.

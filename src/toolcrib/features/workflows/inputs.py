@@ -1,4 +1,6 @@
-"""The inputs of a run: texts get the declared types, and every value is checked before the run starts."""
+"""The inputs of a run: texts get the declared types (words for yes and no), and every value is checked before
+the run starts, with the errors for missing, unknown and unfit ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What workflows do when a host opens: offer those that are tools, and go on with interrupted runs.
+"""What workflows do when a host opens: offer those that are tools, start their triggers, and go on with
+interrupted runs. Decides how often it looks for triggers and runs of other processes.
 
 Nothing else of workflows is imported unless there is something to do.
 """

@@ -1,4 +1,6 @@
-"""The runs of a host's workflows: started, followed, stopped and inspected through the engine."""
+"""The runs of a host's workflows: started, followed, stopped and inspected through the engine; how often a
+followed run is looked at, and errors for unknown or ambiguous ids.
+"""
 
 from __future__ import annotations
 

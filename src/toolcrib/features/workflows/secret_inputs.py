@@ -1,4 +1,5 @@
-"""Secret inputs of a run: encrypted in its document, and replaced by marks in everything else that is stored.
+"""Secret inputs of a run: encrypted in its document, and replaced by marks in everything else that is stored;
+how they are shown, and the shortest text that is replaced.
 
 Marks are put back when a worker reads what it stored. They have tokens that only the key gives, so text from
 outside can never become a secret. Who has the database but not the key learns the names of the inputs only.

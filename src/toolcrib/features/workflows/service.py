@@ -1,4 +1,5 @@
-"""The workflows of a host: their files, whether they are valid, and their runs.
+"""The workflows of a host: their files, whether they are valid, and their runs; workflows offered as tools,
+and the error for an imported one that is not confirmed.
 
 Workflows as tools: those with `options.tool` are offered to agents and to clients of the gateway. Such a call
 starts a run and waits for it. The run makes its calls as itself, so their approvals are asked as in any other

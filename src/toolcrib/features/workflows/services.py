@@ -1,4 +1,5 @@
-"""What a run may use of its host: tools with their approvals, models, code, artifacts and other workflows.
+"""What a run may use of its host: tools with their approvals, models, code (memory, length, folders it can
+read), artifacts, other workflows, the desktop server; how a run waits for a server that needs trust.
 
 Runs the Python code of a workflow in a sandboxed process: no network, no files but its own and Python's. The
 code is the body of a function whose parameters are its inputs; what it returns must be JSON.

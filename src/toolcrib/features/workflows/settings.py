@@ -1,4 +1,6 @@
-"""The settings of workflows: the object `workflows` of the config file."""
+"""The settings of workflows, the object `workflows` of the config file: days and megabytes of runs that are
+kept, and runs at once.
+"""
 
 from __future__ import annotations
 

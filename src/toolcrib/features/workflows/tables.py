@@ -1,4 +1,6 @@
-"""The tables of triggers that were turned on, and of what they started."""
+"""The tables of triggers that were turned on, and of what they started, as numbered steps; which columns are
+signed and copied.
+"""
 
 from __future__ import annotations
 

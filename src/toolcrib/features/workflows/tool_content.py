@@ -1,4 +1,6 @@
-"""The content of a tool's result as values: text, data and the ids of stored pictures."""
+"""The content of a tool's result as values: text, data and the ids of stored pictures; largest picture, and
+the error of a failed tool.
+"""
 
 from __future__ import annotations
 

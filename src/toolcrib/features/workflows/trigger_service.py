@@ -1,4 +1,5 @@
-"""The triggers of a host's workflows: turned on and off, listed, and run while the host runs.
+"""The triggers of a host's workflows: turned on and off, listed, and run while the host runs; notices on the
+page about runs that ended.
 
 Which triggers are on is stored in the database and not in the workflow's file, so that an imported file
 starts nothing.

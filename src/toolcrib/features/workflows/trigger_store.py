@@ -1,4 +1,5 @@
 """Triggers that were turned on, and what they started; shared by all hosts that use the same database.
+Decides how many failed starts are kept.
 
 The token of a webhook is stored as a salted hash.
 """

@@ -1,4 +1,5 @@
-"""What a trigger type declares: `workflows/triggers/<name>.py` has one `TRIGGER` of this class.
+"""What a trigger type declares: `workflows/triggers/<name>.py` has one `TRIGGER` of this class. Names the
+choices for overlapping runs (skip, queue, allow).
 
 A trigger finds occurrences; starting runs for them, each once, is the task of `workflows.automation`.
 """

@@ -1,4 +1,5 @@
-"""The address that the gateway listens on, and the host names under which it answers there.
+"""The address that the gateway listens on, and the host names under which it answers there: which `Host` and
+`Origin` headers are refused, and the error if a port is in use.
 
 A web page can send requests to loopback, but it cannot forge `Host` and cannot omit `Origin`.
 """

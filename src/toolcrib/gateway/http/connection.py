@@ -1,4 +1,5 @@
-"""An HTTP connection: reads requests, has them answered one at a time and in order, and enforces its limits.
+"""An HTTP connection: reads requests, has them answered one at a time and in order, and enforces its limits:
+idle time, time for a request to arrive, pipelined requests, clients that do not read.
 
 A request must arrive within a time, its head must be small, and the client must read the answers. Requests
 sent before the previous one is answered wait, and nothing more is read meanwhile. All state of a connection

@@ -1,4 +1,5 @@
-"""The endpoints of an address: each is a gateway at a path of its own, with its clients and their token.
+"""The endpoints of an address (`/mcp`, `/mcp/PROFILE`): each is a gateway with its clients and their token.
+Which changes of the config end one, the health report, and the refusal of public addresses without a token.
 
 They follow the config file. An endpoint whose profile changed stays, and its clients are notified; one that
 was removed, or whose token changed, ends with its sessions, and running requests are answered with an error.

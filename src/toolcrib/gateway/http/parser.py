@@ -1,5 +1,5 @@
 """Parses requests with llhttp, but accepts less than llhttp: a request that two servers could read in
-different ways is refused.
+different ways is refused. Also the maximum length of a request's headers.
 
 A head is parsed as a whole. llhttp alone would also accept several spaces in the request line, a request line
 without a version, other protocols than HTTP, lists of transfer codings, and a whole URL as the target with

@@ -1,4 +1,5 @@
-"""One HTTP request and its response: complete and in one packet, or a stream as fast as the client reads."""
+"""One HTTP request and its response: complete and in one packet, or a stream as fast as the client reads;
+responses for a missing token and for "retry later"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Serves the gateway over HTTP for as long as a block lasts.
+"""Serves the gateway over HTTP for as long as a block lasts: statuses and texts of refused requests, headers
+that must match the body, times after which to retry, and how long running calls have at shutdown.
 
 Shutdown is bounded: running calls have a few seconds to finish, then are answered with an error.
 

@@ -1,4 +1,5 @@
-"""Sessions of clients, the responses to their requests, and the load of an address with its limits.
+"""Sessions of clients, the responses to their requests, and the load of an address with its limits. When a
+response becomes a stream, how often a silent one sends a keep-alive (15 s), and what is kept to resume it.
 
 A legacy client has a session, which is kept between requests and closed when it is idle for long. Clients
 since 2025-11-25 that lose their connection can ask for the rest of a response; what is kept for them is

@@ -1,4 +1,5 @@
-"""The handshake of the legacy era and the discovery of the modern one."""
+"""The handshake of the legacy era and the discovery of the modern one: version, capabilities, and how long a
+client may cache them."""
 
 from __future__ import annotations
 

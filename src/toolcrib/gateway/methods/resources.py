@@ -1,4 +1,5 @@
-"""Resources of all servers under their own URIs, read from their servers."""
+"""Resources of all servers under their own URIs, read from their servers: which ones are asked and for how
+long, "not found" errors, and cache hints."""
 
 from __future__ import annotations
 

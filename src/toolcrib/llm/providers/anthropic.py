@@ -1,4 +1,6 @@
-"""Anthropic's messages: `anthropic:claude-…`."""
+"""Anthropic's messages API: `anthropic:claude-…`. Has its key and address, default length of an answer,
+prompt cache, thinking, and stop reasons.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A scripted model to try everything without an account: `demo`.
+"""A scripted model to try everything without an account: `demo`. Has the sums and quotients that it
+understands and the texts of its answers.
 
 It finds sums and quotients in the question, calls the tools for them, and answers with their results. It
 sends nothing anywhere.

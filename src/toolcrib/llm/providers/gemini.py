@@ -1,4 +1,6 @@
-"""Google's Gemini: `gemini:gemini-…`."""
+"""Google's Gemini API: `gemini:gemini-…`. Has its key and address, assumed context, thought signatures, and
+stop reasons.
+"""
 
 from __future__ import annotations
 

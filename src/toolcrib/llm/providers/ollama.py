@@ -1,4 +1,5 @@
-"""Ollama, on this machine or another, in its own protocol: `ollama:qwen3`.
+"""Ollama, on this machine or another, in its own protocol: `ollama:qwen3`. Has the default context length and
+the handling of thinking.
 
 Its OpenAI-compatible API cannot set the context length, and the default is small enough to lose the tools
 silently.

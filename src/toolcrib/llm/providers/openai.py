@@ -1,4 +1,6 @@
-"""OpenAI's chat completions and compatible APIs: `openai:gpt-…`."""
+"""OpenAI's chat completions and compatible APIs: `openai:gpt-…`. Has the differences of compatible servers:
+fields for reasoning, stop reasons, ids of calls (Mistral), assumed context.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""OpenAI's responses: `openai-responses:gpt-…`. Nothing is stored at the vendor; reasoning is sent
-encrypted."""
+"""OpenAI's responses API: `openai-responses:gpt-…`. Nothing is stored at the vendor; reasoning is sent
+encrypted. Lists the models that can be asked for reasoning.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the servers that came with Toolcrib need from this machine, as far as they can say."""
+"""What the servers that came with Toolcrib need from this machine, as far as they can say: missing parts as
+errors or warnings, and the timeout of this check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The config file: whether it can be read, and warnings about its entries."""
+"""The config file: whether it can be read, warnings about its entries, and a master switch that is off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The database: call records, tool lists, chats."""
+"""The database: whether it is damaged, locked, or cannot be written; lost and waiting records; decisions
+without a signature; the clock of a shared database. Largest file that is checked for damage."""
 
 from __future__ import annotations
 

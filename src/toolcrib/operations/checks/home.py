@@ -1,4 +1,5 @@
-"""The home folder: permissions of its files, and free disk space."""
+"""The home folder: permissions of its files, free disk space (limits for a warning and an error), and
+leftovers of an interrupted restore."""
 
 from __future__ import annotations
 

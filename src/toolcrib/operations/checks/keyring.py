@@ -1,4 +1,5 @@
-"""The system keyring, where secrets are stored."""
+"""The system keyring, where secrets are stored: whether it responds in time, or which file is used
+instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Proxies and certificate authorities set in the environment."""
+"""Proxies and certificate authorities set in the environment: which variables are looked at, and files that
+do not exist."""
 
 from __future__ import annotations
 

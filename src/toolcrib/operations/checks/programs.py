@@ -1,4 +1,5 @@
-"""The programs that many servers need: Node, npm and uv."""
+"""The programs that many servers need: Node (oldest version without a warning), npm and uv, with hints for
+installing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The running host, if any, and its socket."""
+"""The running host, if any, and its socket: whether other users can reach it, or something else is at its
+path."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The results of operations: types, and functions that build them."""
+"""The results of operations: types with the fields that the page and `--json` get, and functions that build
+them."""

@@ -1,4 +1,4 @@
-"""Everything that waits for the user."""
+"""Everything that waits for the user: the kinds of questions, and the fields of each item."""
 
 from __future__ import annotations
 

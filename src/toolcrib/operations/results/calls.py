@@ -1,4 +1,5 @@
-"""Calls: results, records, and calls in progress."""
+"""Calls: results, records, calls in progress, and who made them (chat, page, gateway, workflow, terminal).
+Also tokens and cost of turns."""
 
 from __future__ import annotations
 

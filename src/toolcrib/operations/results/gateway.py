@@ -1,4 +1,4 @@
-"""Gateway profiles."""
+"""Gateway profiles: what is shown of each, with its path (`/mcp/NAME`) and the end of its token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Approval rules."""
+"""Approval rules as they are shown: number, text, use, who decided, why one is inactive; and the fields of an
+approval question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tools, and their ranking for a question."""
+"""Tools, and their ranking for a question: their fields, and the reasons why a tool cannot be called ("server
+is not up", "held for review", "turned off")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The embedding model that ships with the package: small, on the CPU, without downloads or accounts.
+"""The embedding model that ships with the package: small, on the CPU, without downloads or accounts. Has its
+tokenizer and the limits in tokens for a question and a tool's text.
 
 One pass gives a vector for a text and a short vector for each token. The vectors of a question's clauses come
 from the same pass. The tokenizer is our own because the usual package depends on a model hub's client.

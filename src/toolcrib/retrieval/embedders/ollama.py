@@ -1,4 +1,6 @@
-"""Embedding models that Ollama runs on this or another machine, such as `nomic-embed-text`."""
+"""Embedding models that Ollama runs on this or another machine, such as `nomic-embed-text`: default address
+and model, and the prefixes that some models expect.
+"""
 
 from __future__ import annotations
 

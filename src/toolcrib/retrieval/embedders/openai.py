@@ -1,4 +1,4 @@
-"""Any API compatible with OpenAI's embeddings."""
+"""Embeddings from OpenAI or any compatible API: default address and model, and texts per request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Replaces a file as a whole: readers see the old content or the new, and a crash leaves one of the two."""
+"""Replaces a file as a whole: readers see the old content or the new, and a crash leaves one of the two. Also
+moves a file without overwriting another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Saves what others sent as new files in an allowed folder, under names that mean nothing to the system."""
+"""Saves what others sent as new files in an allowed folder: longest name, removed characters, reserved names,
+and `a (2).pdf` if a name is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Files that make other programs do things: an agent that may write them may run whatever it likes.
+"""Files and folders that make other programs do things, and so may not be written: shell start files,
+autostart, config of agents and editors, credentials, `.git`. An agent that may write them may run whatever it
+likes.
 
 Names are compared without regard to case, because file systems may do the same. Only the part of a path below
 its root counts: someone who makes `.ssh` itself a root has said so.

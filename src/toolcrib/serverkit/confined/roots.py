@@ -1,4 +1,5 @@
-"""The folders that a server may touch, and every way into them.
+"""The folders that a server may touch, and every way into them: how paths and links are resolved, and errors
+such as "is outside the allowed folders" and "is protected".
 
 Opens what lies beneath a folder: Linux resolves such paths itself (`openat2`), others one name at a time. The
 walk never follows a link unseen. Each step opens one name below the descriptor of the step before with

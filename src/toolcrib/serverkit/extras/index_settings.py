@@ -1,4 +1,5 @@
-"""Package index settings for uv: pip's own, which uv does not read; and readable errors of installers."""
+"""Package index settings for uv: pip's own, which uv does not read; and readable errors of installers,
+without noise and passwords."""
 
 from __future__ import annotations
 

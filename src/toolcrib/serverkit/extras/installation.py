@@ -1,4 +1,5 @@
-"""Installs an extra of Toolcrib into a folder of its own and makes it importable.
+"""Installs an extra of Toolcrib (packages that a bundled server needs) on first use, into a folder of its
+own, and makes it importable. The time limit, and the hints after a failure.
 
 `ensure("web", context)` returns at once if the packages are there. Packages of our own environment win over
 those in the folder. One installation serves all callers, and continues if the call that started it ends.

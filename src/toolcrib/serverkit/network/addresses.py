@@ -1,4 +1,5 @@
-"""Tells public IP addresses from those of this machine, of private networks and of special purpose.
+"""Separates public IP addresses from those of this machine, of private networks and of special purpose (cloud
+metadata, link-local): the list of ranges that are refused.
 
 The ranges are those of the IANA special-purpose registries, written out: `ipaddress.is_global` differs
 between Python versions and calls several of them public. A range is left out only if the registry marks it as

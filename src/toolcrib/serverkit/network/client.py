@@ -1,4 +1,5 @@
-"""An HTTP client whose connections go only to checked addresses, or through the user's own proxy.
+"""An HTTP client whose connections go only to checked addresses, or through the user's own proxy. User agent,
+number of connections, and when the next address is tried.
 
 The check is part of connecting: a name is looked up once, every address is checked, and the connection goes
 to one of them. A DNS server that answers differently the second time gains nothing.

@@ -1,4 +1,5 @@
-"""Fetches a URL that a model, a page or a server named, within limits of size, time and redirects."""
+"""Fetches a URL that a model, a page or a server named, within limits of size, time and redirects: their
+defaults, the headers that a redirect keeps, and the error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which hosts, ports and addresses may be connected to, and the names of hosts in one canonical form."""
+"""Which hosts, ports and addresses may be connected to (allowed ports, exceptions with `--allow-private`),
+and the names of hosts in one canonical form."""
 
 from __future__ import annotations
 

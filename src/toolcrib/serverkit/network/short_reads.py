@@ -1,4 +1,4 @@
-"""Reads from connections in short steps.
+"""Reads from connections in short steps: how many bytes at once.
 
 An HTTP parser handles everything that one read returned before other tasks run: 64 KB of informational
 responses or of one-byte chunks take 0.1 s.

@@ -1,4 +1,5 @@
-"""Parses a URL that the user did not type, with the parser whose result is then connected to.
+"""Parses a URL that the user did not type, with the parser whose result is then connected to: longest URL,
+and errors for other schemes, user names and passwords.
 
 Also finds the proxy that the user set up for a URL, in the environment (HTTPS_PROXY, NO_PROXY) or the system.
 """

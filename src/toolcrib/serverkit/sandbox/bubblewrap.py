@@ -1,4 +1,5 @@
-"""Finds bubblewrap, says why it does not work here, and writes its arguments.
+"""Finds bubblewrap, says why it does not work here, and writes its arguments: namespaces, hidden parts of
+`/proc`, size of shared memory.
 
 To the kernel, root in a sandbox still owns the files of root. So what root may change without any capability
 is read-only or hidden, as container runtimes do it: `/proc`, `/dev`, and bubblewrap's own program file.

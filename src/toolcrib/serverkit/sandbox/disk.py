@@ -1,4 +1,5 @@
-"""How much disk space the files of a sandbox take; no system limits that for an ordinary user.
+"""How much disk space the files of a sandbox take, and how often they are counted; no system limits that for
+an ordinary user.
 
 Only the standard library, and little of it: the keeper of commands loads this file by itself.
 """

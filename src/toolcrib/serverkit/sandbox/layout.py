@@ -1,4 +1,5 @@
-"""What a sandboxed command finds at each path: a table that bubblewrap mounts and Landlock grants.
+"""What a sandboxed command finds at each path: hidden places (keys, browser profiles, histories), read-only
+ones (autostart, git hooks) and writable folders. A table that bubblewrap mounts and Landlock grants.
 
 A path has the state of its nearest entry in the table. Nothing that is read-only or hidden can be moved away
 by renaming a folder above it: those folders are entries of their own, which bubblewrap makes mount points

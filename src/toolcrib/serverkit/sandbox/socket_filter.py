@@ -1,4 +1,5 @@
-"""The system calls that a sandboxed command is refused, as a program for the kernel (seccomp).
+"""The system calls that a sandboxed command is refused (Unix sockets, user namespaces, the kernel's keys,
+`bpf`), as a program for the kernel (seccomp).
 
 A sandbox of folders does not keep a command from a Unix socket that it can name: the daemons of Docker, tmux,
 D-Bus and X11, and the agents of ssh and gpg run commands or hand out keys to any client. So no such

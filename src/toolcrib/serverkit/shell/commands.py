@@ -1,8 +1,9 @@
-"""The programs that are known to only read, each with the options and operands that keep it so.
+"""The list of programs that are known to only read (`cat`, `ls`, `date`), each with the options and operands
+that keep it so.
 
 What is not here is not harmless: an unknown program, an unknown option, and an option that writes a file,
 starts a program, reads a list of files from a file, or never ends. Programs that need more than a list of
-options are in `scripts`, `searching` and `git`.
+options are in `readers`, `searches`, `sed` and `git`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Which commands use no network, so that nothing they print comes from outside.
+"""Which commands use no network, so that nothing they print comes from outside: lists of programs, of git
+commands, and of a project's checks and builds.
 
 A list of what is known: programs that only change files here, git commands on the repository here, and the
 project's own checks and builds in their plain form. These run the project's code, whose files count as local

@@ -1,4 +1,5 @@
-"""Which options and operands a program may be given, and what it does with them."""
+"""Which options and operands a program may be given, and what it does with them: how a list of allowed
+options is written and checked. The lists themselves are in the neighboring files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which commands only read, and which of them need a guard when they run.
+"""Which commands only read, and which of them need a guard when they run. Accepted forms of awk, jq, echo,
+printf and test; `commands.py` lists the plain programs.
 
 A command only reads if its program and options are on the list and its files are not private. Some programs
 only read because the terminal runs them with a guard: git without the programs that a repository names,

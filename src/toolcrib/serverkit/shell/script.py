@@ -1,4 +1,5 @@
-"""A command line as the simple commands that it is made of; what is not plain syntax is not understood.
+"""A command line as the simple commands that it is made of; what is not plain syntax is not understood. Which
+loops, redirections, variables and tests are accepted, and the reasons for the others.
 
 On top of the parser stands a list of the syntax that is taken, so that whatever the parser and the shell may
 see differently (line ends, odd blanks, encodings) is left to the user.

@@ -1,4 +1,5 @@
-"""Programs that search in files and folders: grep, rg, diff, find, and xargs behind find.
+"""Programs that search in files and folders: grep, rg, diff, find, and xargs behind find; the options and
+expressions that are accepted.
 
 A search through a folder leaves out private places and links: the terminal runs these programs with options
 that do so (`bundled.terminal.workplace`). They come last, so that a `--` before them is not accepted.

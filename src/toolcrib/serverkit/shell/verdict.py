@@ -1,4 +1,5 @@
-"""The verdict on a shell command: harmless, destructive, or for the user to decide.
+"""The verdict on a shell command: harmless, destructive, or for the user to decide. What counts as
+destructive (disks, home folders, shutdown, fork bomb), wrappers such as sudo, and the reasons that are shown.
 
 Harmless means that every part was understood and is known to only read. Nothing else is ever called so.
 

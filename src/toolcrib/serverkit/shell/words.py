@@ -1,4 +1,5 @@
-"""The words of a command as far as they are known before it runs; quotes and escapes are already resolved."""
+"""The words of a command as far as they are known before it runs; quotes and escapes are already resolved.
+Wildcards, known variables, the longest command, and the reasons for what is not understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Creates the files of a new server from templates."""
+"""Creates the files of a new server from templates (`toolcrib new`): which names are allowed, and errors if
+the folder exists."""
 
 from __future__ import annotations
 

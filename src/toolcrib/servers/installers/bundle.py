@@ -1,4 +1,6 @@
-"""`.mcpb` and `.dxt` bundles, packed or unpacked; their user settings become questions and secrets."""
+"""`.mcpb` and `.dxt` bundles, packed or unpacked; their user settings become questions and secrets. Reads the
+manifest, with errors for the platform, the signature and files outside the bundle.
+"""
 
 from __future__ import annotations
 

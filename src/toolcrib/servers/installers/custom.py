@@ -1,4 +1,6 @@
-"""A program on this machine, copied with its folder so that later changes do not affect it."""
+"""A program on this machine, copied with its folder so that later changes do not affect it; alone if the
+folder is shared, such as one on the PATH.
+"""
 
 from __future__ import annotations
 

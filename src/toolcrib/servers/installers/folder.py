@@ -1,4 +1,6 @@
-"""A folder: an npm package, Python project, unpacked bundle, script or program."""
+"""A folder as a server: decides whether it is an npm package, Python project, unpacked bundle, script or
+program, and packs or builds it; errors such as "contains nothing to install".
+"""
 
 from __future__ import annotations
 

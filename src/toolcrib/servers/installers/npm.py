@@ -1,4 +1,5 @@
-"""`npm:NAME[@VERSION]` and local `.tgz` files, each in its own `node_modules`.
+"""`npm:NAME[@VERSION]` and local `.tgz` files, each in its own `node_modules`: npm's options, the choice of
+the program, warnings, and the errors of npm in plain text.
 
 The plan resolves all packages into a lock with hashes; applying installs exactly that lock. Install scripts
 run only if allowed for their package, and then without the user's tokens.

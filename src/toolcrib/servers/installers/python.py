@@ -1,4 +1,5 @@
-"""`pypi:NAME[==VERSION]` and local wheels, each in its own environment with compiled bytecode.
+"""`pypi:NAME[==VERSION]` and local wheels, each in its own environment with compiled bytecode: the plan, its
+warnings, and the start command.
 
 The plan resolves all packages into a lock with hashes; applying installs exactly that lock. Only wheels are
 used: building a source distribution runs its code, so it must be allowed by name.

@@ -1,4 +1,6 @@
-"""A `server.json` of the MCP registry, from a file or URL: names a package and its settings."""
+"""A `server.json` of the MCP registry, from a file or URL: names a package and its settings. Decides which
+package types are supported, the limits and timeout of a download, and the questions asked.
+"""
 
 from __future__ import annotations
 

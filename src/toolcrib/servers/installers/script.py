@@ -1,4 +1,5 @@
-"""A plain script, such as `server.py` or `index.js`: copied, and run with the packages it needs.
+"""A plain script, such as `server.py` or `index.js`: copied, and run with the packages it needs. Has the plan
+and its warnings; `engine/scripts.py` finds the packages.
 
 These are read from its inline metadata, or from a requirements or project file beside it, else guessed from
 its imports. The script is not executed for that.

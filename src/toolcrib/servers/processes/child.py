@@ -1,4 +1,5 @@
-"""A child process: its three pipes, its lines, and the limit on open files.
+"""A child process: its three pipes, its lines, and the limit on open files. Has the error messages and
+install hints for a command that cannot be run, such as npx or uvx.
 
 Not the loop's own `subprocess_exec`: that needs a loop iteration for each chunk, and under uvloop a child
 holds its ends of the pipes twice, so that a closed output goes unnoticed.

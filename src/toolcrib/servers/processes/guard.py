@@ -1,4 +1,5 @@
-"""Ensures that no server process outlives its host, however the host ends.
+"""Ensures that no server process outlives its host, however the host ends: a watchdog process, and a cleanup
+at the next start.
 
 On a clean exit the transports have ended everything. If the host is killed, the watchdog ends the rest within
 two seconds. If the watchdog is killed too, the next host with the same home does.

@@ -1,4 +1,5 @@
-"""A server's log: a rotating file and a buffer of the last lines, which explain why a process ended.
+"""A server's log: a rotating file (size, number of files) and a buffer of the last lines. Decides which lines
+explain an exit, the error for it or for a slow start, the rate limit and the masking of secrets.
 
 Output beyond a rate limit is counted and dropped, to protect the disk and the event loop; the very last lines
 are always kept, because they show why a server ended. Known secret values are masked.

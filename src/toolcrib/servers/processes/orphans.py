@@ -1,4 +1,5 @@
-"""Finds and ends processes that a host left behind.
+"""Finds and ends processes that a host left behind, by their groups and the marker in their environment:
+SIGTERM, then SIGKILL after a second.
 
 As a program, `orphans.py TOKEN GROUP…` ends these groups and everything that carries the token.
 

@@ -1,4 +1,6 @@
-"""Ends a server's processes (wait, SIGTERM, SIGKILL), and measures their memory."""
+"""Ends a server's processes (closed input, SIGTERM, SIGKILL, with the time before each), and measures their
+memory.
+"""
 
 from __future__ import annotations
 

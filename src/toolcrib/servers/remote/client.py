@@ -1,4 +1,5 @@
-"""The HTTP client of one remote server: address, TLS and sign-in.
+"""The HTTP client of one remote server: connect timeout, TLS certificates, environment proxies, sign-in, and
+which addresses a server may point to.
 
 Connecting has a timeout; reading has none, because the caller has one.
 

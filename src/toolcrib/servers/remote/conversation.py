@@ -1,4 +1,5 @@
-"""The state of an HTTP session, learned from its messages, and the headers that follow from it.
+"""The state of an HTTP session, learned from its messages, and the headers that follow from it: session id
+and protocol version.
 
 A request with its protocol version in `_meta` is modern: headers repeat its method and name. Any other
 request is legacy and carries the session id and version of `initialize`. Uses no network.

@@ -1,4 +1,5 @@
-"""HTTP requests to one remote server, with its headers and sign-in, and the errors they can end with.
+"""HTTP requests to one remote server, with its headers and sign-in, and the errors they can end with:
+redirects, HTTP status, refused or lost connection, proxy, too large an answer.
 
 Redirects are followed within the origin only, so that headers and tokens never reach another host. Errors
 show the origin only, because paths may contain keys. It knows nothing of MCP messages.

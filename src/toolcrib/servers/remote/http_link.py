@@ -1,4 +1,5 @@
-"""A remote server over streamable HTTP: each message is a POST, whose response carries the answer.
+"""A remote server over streamable HTTP: each message is a POST, whose response carries the answer. Decides
+when it falls back to SSE, how often a cut stream is resumed, and the delays before it is reopened.
 
 A failed POST affects no other. If the server forgot a legacy session, the link is lost and the owner opens a
 new one; a cut stream is resumed if its events have ids. Cancelling a sender closes its stream, which cancels

@@ -1,4 +1,6 @@
-"""The config keys of a remote server."""
+"""The config keys of a remote server (`url`, `headers`, `verify`, `allowHttp`) and the errors for invalid
+ones, such as credentials sent unencrypted.
+"""
 
 from __future__ import annotations
 

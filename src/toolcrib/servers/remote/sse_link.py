@@ -1,4 +1,5 @@
-"""A remote server over HTTP with SSE, the transport of 2024-11-05: one stream in, one POST a message out.
+"""A remote server over HTTP with SSE, the older transport of 2024-11-05: one stream in, one POST a message
+out. Has the errors for an invalid message endpoint and a closed stream.
 
 When the stream ends, the link is lost.
 """

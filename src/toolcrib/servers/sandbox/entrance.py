@@ -1,4 +1,5 @@
-"""Run as a program inside a sandbox: sets limits, opens the proxy's port, and becomes the server.
+"""Run as a program inside a sandbox: sets limits (memory, size of files, processes), opens the proxy's port,
+and becomes the server.
 
 Only the standard library: it starts before every sandboxed server. Its first argument is JSON.
 """

@@ -1,4 +1,5 @@
-"""The proxy by which a sandboxed server reaches what its entry allows, and no service of this machine.
+"""The proxy by which a sandboxed server reaches what its entry allows, and no service of this machine: hosts
+and ports, DNS, most connections, timeouts, and the texts for a refused address.
 
 It listens inside the sandbox's network, which has no other way out. Each address is checked. Where only some
 hosts are allowed, programs ask for them by name (HTTP); names are looked up here, so that none can lead to

@@ -1,4 +1,5 @@
-"""Starts a server in its sandbox, and provides its proxy and limits while it runs.
+"""Starts a server in its sandbox, and provides its proxy and limits while it runs: folders that it sees,
+limits for disk, processor and processes, and hints for what the sandbox made fail.
 
 In the sandbox, the system's programs are readable, and so are the runtimes of languages. Everything else is
 hidden: the user's home, other top-level folders, Toolcrib's own files. Added to that are the entry's folders,

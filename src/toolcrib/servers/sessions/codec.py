@@ -1,4 +1,5 @@
-"""Encodes and decodes JSON-RPC messages; lenient in what it reads, strict in what it writes.
+"""Encodes and decodes JSON-RPC messages; lenient in what it reads (log text around a message, invalid UTF-8),
+strict in what it writes. Limits: values in a message, messages in a batch.
 
 pydantic-core's parser is several times faster than the standard library's and keeps big integers exact. Input
 that it rejects (lone surrogates, invalid UTF-8, text around a message) is parsed again with the standard

@@ -1,4 +1,5 @@
-"""Handlers for requests from a server: sampling, elicitation and roots, in raw MCP payloads.
+"""Handlers for requests from a server: sampling, elicitation and roots, in raw MCP payloads. Decides which
+capabilities are advertised.
 
 A handler that is not set is not advertised as a capability, and a request for it is refused.
 """

@@ -1,4 +1,5 @@
-"""Negotiates the protocol version: the modern era (2026-07-28, no handshake) or the legacy one.
+"""Negotiates the protocol version: the modern era (2026-07-28, no handshake) or the legacy one. Lists the
+supported versions, and has the errors for others and the time before `initialize` is tried.
 
 A server of unknown era is probed with `server/discover`. Any error means legacy, except the modern one that
 lists supported versions. If the server stays silent, `initialize` is sent as well, and the first answer

@@ -1,4 +1,5 @@
-"""JSON-RPC over a link: matches answers to requests, and passes the other side's requests to a handler.
+"""JSON-RPC over a link: matches answers to requests, and passes the other side's requests to a handler. Has
+the error for a call timeout, the longest call that reports progress, and the most requests at once.
 
 Every request has a timeout that includes the write. A cancelled or timed-out request is cancelled at the
 other side too. Calls may come from any task. Of MCP it knows only progress tokens and cancellation.

@@ -1,4 +1,5 @@
-"""A session with one server, in either protocol era, in raw MCP payloads.
+"""A session with one server, in either protocol era, in raw MCP payloads: calls, lists and change
+notifications. Limits: most tools and pages listed, rounds of input in a call.
 
 `connect` owns the connection: entering it opens the link and negotiates the version, leaving it ends
 everything behind the link. Calls may come from any task. The legacy era sends us requests where the modern

@@ -1,4 +1,6 @@
-"""The SDK's OAuth client with our redirect port; importing this module imports the SDK."""
+"""The SDK's OAuth client with our redirect port, the errors for a refused sign-in or an answer of another
+issuer, and the reuse of an earlier registration; importing this module imports the SDK.
+"""
 
 from __future__ import annotations
 

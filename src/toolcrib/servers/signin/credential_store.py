@@ -1,4 +1,6 @@
-"""Stores sign-in credentials among the secrets; their model is imported only if there are any."""
+"""Stores sign-in credentials among the secrets, as `oauth.<server>`; their model is imported only if there
+are any.
+"""
 
 from __future__ import annotations
 

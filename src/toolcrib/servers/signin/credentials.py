@@ -1,4 +1,6 @@
-"""The credentials of a sign-in, bound to a server and issuer, and how requests use and refresh them."""
+"""The credentials of a sign-in, bound to a server and issuer, and how requests use and refresh them: how
+early a token is refreshed, and the errors for an expired or refused one ("Sign in again").
+"""
 
 from __future__ import annotations
 

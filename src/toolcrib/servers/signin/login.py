@@ -1,4 +1,5 @@
 """Signs the user in to a remote server: finds its issuer, registers, opens the page, and returns the tokens.
+Has the time for a sign-in, the checks of the issuer and its hosts, and the errors for them.
 
 The protocol is the SDK's (discovery, client metadata documents and registration, PKCE, issuer checks). Its
 requests to hosts that the server names go through the network guard, because they could lead to a private

@@ -1,4 +1,4 @@
-"""A server that is an executable with its own folder."""
+"""A server that is an executable with its own folder: keys of its entry and start command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A server in this process: a Python module, called without pipes or JSON.
+"""A server in this process: a Python module, called without pipes or JSON. Has the errors for a module that
+cannot be imported or is no MCP server.
 
 The module is imported in a thread, so that a slow import blocks nothing. A tool that raises, exits or hangs
 affects only its own call. But a coroutine that computes for long without awaiting blocks the whole process;

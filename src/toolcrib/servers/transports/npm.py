@@ -1,4 +1,4 @@
-"""A server from an installed npm package."""
+"""A server from an installed npm package: keys of its entry and start command."""
 
 from __future__ import annotations
 

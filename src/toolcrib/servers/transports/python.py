@@ -1,4 +1,6 @@
-"""A server that is a Python module: the installed one, else one that this interpreter finds."""
+"""A server that is a Python module (the installed one, else one that this interpreter finds): keys of its
+entry and start command.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A server in a child process, with one JSON message a line on stdin and stdout.
+"""A server in a child process, with one JSON message a line on stdin and stdout. Has the handling of other
+output on stdout, too long lines, too fast output, and the errors when the process ends.
 
 Other output on stdout is counted and logged. The process has its own group; when the block is left, the group
 and any process that escaped from it have ended.

@@ -1,4 +1,6 @@
-"""A connection to PostgreSQL with the interface of `sqlite3.Connection` that stores use."""
+"""A connection to PostgreSQL with the interface of `sqlite3.Connection` that stores use: translates
+statements and values, and turns errors into messages (refused, or not usable at the moment).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Enters the schema of a crib and creates its tables; several hosts may do so at once.
+"""Creates the tables of a shared PostgreSQL database in its schema; several hosts may do so at once. Decides
+which tables have their changes applied at once by other hosts.
 
 The schema is `toolcrib`, or the one that the URL names: `?options=-csearch_path%3Dteam`.
 

@@ -1,4 +1,6 @@
-"""One connection to a PostgreSQL server, with deadlines; opened again when it is lost."""
+"""One connection to a PostgreSQL server, opened again when it is lost: timeouts for connecting, locks and
+statements, keepalives, and the hint about TLS certificates.
+"""
 
 from __future__ import annotations
 

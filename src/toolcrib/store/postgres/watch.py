@@ -1,4 +1,5 @@
-"""Notices changes that other hosts made in the shared database.
+"""Notices changes that other hosts made in the shared database: by notifications, and by checks every few
+seconds.
 
 Every watched table has a revision number, which is read when a notification arrives and every few seconds, so
 that a lost notification only delays a change.

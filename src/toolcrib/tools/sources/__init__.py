@@ -1,0 +1,1 @@
+"""Where tools come from: MCP servers, inline servers, and Python functions of this process."""

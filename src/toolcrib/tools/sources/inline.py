@@ -1,4 +1,4 @@
-"""Tools registered under a server's name with no process behind them.
+"""Tools registered under a server's name with no process behind them, and their default timeout.
 
 terminal = InlineServer("terminal")
 

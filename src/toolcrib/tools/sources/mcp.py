@@ -1,4 +1,4 @@
-"""Tools of MCP servers, called through the server pool."""
+"""Tools of MCP servers, called through the server pool; a call waits for a server that is still starting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tools that are typed Python functions in this process, under bare names.
+"""Tools that are typed Python functions in this process, under bare names: which names are allowed, and their
+default timeout.
 
 native = NativeTools()
 

@@ -1,3 +1,6 @@
+/** The dialog that imports servers from other programs: what is ticked at first, what was skipped and why; importing
+ * starts nothing. The host finds and reads the config files. */
+
 import { useEffect, useState } from "react";
 
 import { queries, useOperation } from "../../../api/hooks";

@@ -1,3 +1,6 @@
+/** The table of servers to import: command, secrets, and the choice for a name in conflict (keep mine, use theirs,
+ * keep both). */
+
 import { reveal } from "../../../ui/hidden";
 import { command, type Choice, type ImportRow, type Preview } from "./preview";
 

@@ -1,4 +1,5 @@
-/** The servers of other hosts as one table: what is new, what is the same twice, where names collide. */
+/** The servers of other programs as one table: what is new, what is already added, what is the same twice, where names
+ * are in conflict; and importing what was ticked. */
 
 import { run, type Params, type Result } from "../../../api/client";
 

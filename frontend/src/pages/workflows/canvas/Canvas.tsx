@@ -1,3 +1,6 @@
+/** The canvas of the editor: selecting, dragging, dropping steps, arrow keys, zoom limits, and from how many steps
+ * only those in view are drawn. */
+
 import {
   Background,
   BackgroundVariant,

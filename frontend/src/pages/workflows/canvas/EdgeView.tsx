@@ -1,3 +1,5 @@
+/** How an edge is drawn: its label, taken or not in a run, and the zoom below which it is a plain line. */
+
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, getStraightPath, useStore, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 

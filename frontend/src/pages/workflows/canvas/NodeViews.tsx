@@ -1,4 +1,5 @@
-/** How steps, groups and their ends are drawn. */
+/** How steps, groups and their ends are drawn on the canvas: state, time, and the one line under the name (problem,
+ * question or setting). */
 
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { memo } from "react";

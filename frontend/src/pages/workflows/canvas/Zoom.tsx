@@ -1,3 +1,5 @@
+/** The zoom buttons of the canvas, "Fit" and the key f. */
+
 import { useReactFlow, useStore } from "@xyflow/react";
 import { useMemo } from "react";
 

@@ -1,4 +1,5 @@
-/** A workflow as nodes and edges of the canvas. Pure. */
+/** A workflow as nodes and edges of the canvas: where outputs are on a step, labels of edges, which values a step
+ * gives. Pure. */
 
 import { Position, type Edge as FlowEdge, type Node as FlowNode, type NodeHandle } from "@xyflow/react";
 

@@ -1,4 +1,5 @@
-/** Where steps are while they are dragged: a group takes along what it holds. Pure. */
+/** Where steps are while they are dragged (a group takes along what it holds), and which step an arrow key leads to.
+ * Pure. */
 
 import type { Graph, Point } from "../graph/file";
 import { groupsOf } from "../graph/groups";

@@ -1,4 +1,5 @@
-/** Dragging a new edge: why it would be refused is shown while the pointer is over the step. */
+/** Dragging a new edge: why it would be refused is shown while the pointer is over the step, and how long that stays.
+ * Rules are in `graph/rules.ts`, fitting types are checked by the host. */
 
 import type { Connection, OnConnectEnd } from "@xyflow/react";
 import { useCallback, useEffect, useRef, useState } from "react";

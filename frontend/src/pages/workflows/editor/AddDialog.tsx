@@ -1,3 +1,6 @@
+/** The dialog "Add a step" (key n): finding a type by typing, and after which output of the selected step it is
+ * put. */
+
 import { useMemo, useState, type KeyboardEvent } from "react";
 
 import { Dialog } from "../../../ui/Dialog";

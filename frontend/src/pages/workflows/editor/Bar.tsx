@@ -1,3 +1,6 @@
+/** The bar above a workflow: name, state of the run, "Not saved", Run, Save, pause and stop, undo, and the menu
+ * (schedule, versions, export, remove). */
+
 import type { RunShown } from "../../../api/types";
 import { useOperation } from "../../../api/hooks";
 import { Link, navigate } from "../../../app/router";

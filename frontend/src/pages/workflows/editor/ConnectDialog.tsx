@@ -1,3 +1,5 @@
+/** The dialog "Connect": where the outputs of the selected step lead, without the canvas; a wrong choice says why. */
+
 import { useId, useState } from "react";
 
 import { Dialog } from "../../../ui/Dialog";

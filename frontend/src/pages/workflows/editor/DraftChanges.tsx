@@ -1,3 +1,6 @@
+/** What a draft would change (steps added, removed, changed), and what the host assumed when it made it ("Please
+ * check"). */
+
 import { reveal } from "../../../ui/hidden";
 import { changesBetween, isEmpty, type Changes } from "../graph/changes";
 import { nameOf, type Graph } from "../graph/file";

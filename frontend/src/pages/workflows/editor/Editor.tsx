@@ -1,3 +1,5 @@
+/** Loads one workflow, its step types and the run to show, then opens the editor. */
+
 import { useMemo } from "react";
 
 import { useOperation } from "../../../api/hooks";

@@ -1,3 +1,5 @@
+/** Which dialog of the editor is open, and the choice between both versions if the workflow was changed elsewhere. */
+
 import { navigate } from "../../../app/router";
 import { Dialog } from "../../../ui/Dialog";
 import { Difference } from "../../../ui/Difference";

@@ -1,3 +1,6 @@
+/** The editor of a workflow: canvas or list and which is remembered, palette, panel, where a new step goes, and
+ * showing a run on the steps it ran with. */
+
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 
 import type { RunShown, WorkflowProblem } from "../../../api/types";

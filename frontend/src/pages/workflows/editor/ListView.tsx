@@ -1,3 +1,6 @@
+/** The steps as a list: everything that the canvas can do, for the keyboard and for narrow windows; text of a row, its
+ * menu (breakpoint, turn off, duplicate). */
+
 import { useEffect, useMemo, useRef, type KeyboardEvent } from "react";
 
 import { duration } from "../../../ui/amounts";

@@ -1,3 +1,6 @@
+/** Strips above the steps: changed elsewhere, a shown run, and the problems of the workflow with how many are listed
+ * at first. The host finds the problems. */
+
 import { useState } from "react";
 
 import type { RunShown, WorkflowProblem } from "../../../api/types";

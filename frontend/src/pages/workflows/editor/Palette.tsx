@@ -1,3 +1,6 @@
+/** The list of step types at the left of the canvas: search, adding by click, dragging. Groups and icons are in
+ * `kinds.ts`. */
+
 import { useDeferredValue, useState } from "react";
 
 import { Icon } from "../../../ui/Icon";

@@ -1,3 +1,6 @@
+/** Describing a workflow or a change in words: longest request, the draft and its doubts. The host drafts it with a
+ * model. */
+
 import { useRef, useState, type FormEvent } from "react";
 
 import { run } from "../../../api/client";

@@ -1,3 +1,6 @@
+/** The dialog that starts a run: form of the inputs, saving first, review of an imported workflow. Typed values are
+ * kept until a reload. */
+
 import { useMemo, useState, type FormEvent } from "react";
 
 import { run } from "../../../api/client";

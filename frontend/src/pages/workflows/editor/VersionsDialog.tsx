@@ -1,3 +1,5 @@
+/** Earlier versions of a workflow: what changed since, and restoring one. The host decides how many are kept. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";

@@ -1,4 +1,5 @@
-/** Whether the values that an edge brings fit where they are used: the host decides, by the rules it validates with. */
+/** Whether the values that an edge brings fit where they are used: the host decides, by the rules it validates with;
+ * how long its answer is awaited. */
 
 import { run } from "../../../api/client";
 import { fileOf, nameOf, type Edge, type Graph } from "../graph/file";

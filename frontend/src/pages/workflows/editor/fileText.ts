@@ -1,3 +1,5 @@
+/** The file of a workflow as text, to compare two versions; places of steps are left out. */
+
 import { fileOf, type Graph } from "../graph/file";
 
 /** The file of a workflow as lines to compare; where steps are drawn is left out. */

@@ -1,4 +1,5 @@
-/** The types of steps as the host describes them, and how the palette groups them. */
+/** The types of steps as the host describes them: their groups in the palette (Do, Decide, Wait, Desktop), icons,
+ * search, and names shown on steps. */
 
 import { useMemo } from "react";
 

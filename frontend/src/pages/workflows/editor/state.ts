@@ -1,4 +1,5 @@
-/** What the editor holds: the workflow with its history, what is selected, and what is stored. */
+/** What the editor holds: the workflow with its history, selection, breakpoints, and what is stored. Unsaved changes
+ * are kept until a reload, and closing the tab warns. */
 
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 

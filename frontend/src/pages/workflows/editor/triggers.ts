@@ -1,4 +1,4 @@
-/** What starts workflows by themselves. */
+/** Fetches what starts workflows by themselves. */
 
 import { useOperation } from "../../../api/hooks";
 

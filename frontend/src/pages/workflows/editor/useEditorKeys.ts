@@ -1,4 +1,5 @@
-/** The keys of the editor, in the canvas and in the list. */
+/** The keys of the editor, in the canvas and in the list: save, undo, copy, paste, duplicate, delete with undo,
+ * l, n. */
 
 import { useEffect, useMemo } from "react";
 

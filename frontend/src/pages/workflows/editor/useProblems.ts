@@ -1,3 +1,5 @@
+/** When the host is asked what is wrong with the drawn workflow: 400 ms after the last change. */
+
 import { useEffect, useState } from "react";
 
 import { run } from "../../../api/client";

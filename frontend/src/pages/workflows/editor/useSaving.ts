@@ -1,4 +1,4 @@
-/** Saving with a check that nothing else changed the workflow meanwhile. */
+/** Saving a workflow with a check that nothing else changed it meanwhile; what happens in a conflict. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 

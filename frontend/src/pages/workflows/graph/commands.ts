@@ -1,4 +1,5 @@
-/** Changes to a workflow. Each returns a new one; none changes what it was given. Pure. */
+/** Changes to a workflow: add, insert, connect, remove, move and rename steps; ids of new steps and which ids are
+ * allowed. Each returns a new one; none changes what it was given. Pure. */
 
 import { ERROR, NEXT, newStep, RESERVED, type Edge, type Graph, type Point, type Settings, type Step } from "./file";
 import { beginningOf, closesGroup, endOf, mainOutput, PAIRS, type Kinds } from "./kinds";

@@ -1,4 +1,5 @@
-/** A workflow as its file holds it, with every key present, so that the editor need not ask for defaults. Pure. */
+/** A workflow as its file holds it, with every key present: defaults of steps, checks, retries, inputs and options.
+ * Pure. */
 
 export type Settings = Record<string, unknown>;
 export type Point = readonly [x: number, y: number];

@@ -1,4 +1,5 @@
-/** Steps that are copied, pasted and duplicated, within a workflow or from one to another. Pure. */
+/** Steps that are copied, pasted and duplicated, within a workflow or from one to another: their new ids, references
+ * and places. Pure. */
 
 import { freeId } from "./commands";
 import type { Edge, Graph, Point, Step } from "./file";

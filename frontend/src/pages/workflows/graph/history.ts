@@ -1,4 +1,4 @@
-/** Undo and redo, bounded. Pure. */
+/** Undo and redo: how many changes are kept, and which are undone together. Pure. */
 
 const MOST = 100;
 

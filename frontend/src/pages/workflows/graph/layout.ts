@@ -1,4 +1,5 @@
-/** Where the canvas draws steps that have no position: layers from top to bottom, a group as one block. Pure. */
+/** Where the canvas draws steps that have no position ("Arrange automatically"): layers from top to bottom, a group as
+ * one block; sizes and gaps of steps. Pure. */
 
 import type { Edge, Graph, Point } from "./file";
 import { groupOf, groupsOf, type Groups } from "./groups";

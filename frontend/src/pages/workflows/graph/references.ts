@@ -1,4 +1,5 @@
-/** References in settings: which values a step may use, and what changes when an id changes. Pure. */
+/** References in settings: which values of earlier steps are offered, how many and how deep, and what changes when an
+ * id changes. Pure. */
 
 import type { Graph, Settings } from "./file";
 import { nameOf } from "./file";

@@ -1,3 +1,5 @@
+/** The dialog after "Save as workflow" in a chat: the steps that the host made of it, before it has a name. */
+
 import { Dialog } from "../../../ui/Dialog";
 import { DraftChanges } from "../editor/DraftChanges";
 import { emptyGraph, fileOf, type Graph } from "../graph/file";

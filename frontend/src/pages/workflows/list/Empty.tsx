@@ -1,3 +1,5 @@
+/** The Workflows page without any workflow: the ways to begin one. */
+
 import { Link } from "../../../app/router";
 import { LIST } from "../text/list";
 import type { Begin } from "./begin";

@@ -1,3 +1,6 @@
+/** Asks for the name of a new, copied or imported workflow and saves it; error messages of the name. Allowed names are
+ * in `workflowActions.ts`. */
+
 import { useState, type FormEvent } from "react";
 
 import { run } from "../../../api/client";

@@ -1,3 +1,5 @@
+/** The dialog "Say what should happen": a new workflow from a sentence. */
+
 import { Dialog } from "../../../ui/Dialog";
 import { PlanForm } from "../editor/PlanForm";
 import { fileOf } from "../graph/file";

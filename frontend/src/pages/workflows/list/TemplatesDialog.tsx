@@ -1,3 +1,5 @@
+/** The list of ready-made workflows, which come from the host. */
+
 import { useOperation } from "../../../api/hooks";
 import type { WorkflowTemplate } from "../../../api/types";
 import { Dialog } from "../../../ui/Dialog";

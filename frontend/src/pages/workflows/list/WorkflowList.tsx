@@ -1,3 +1,6 @@
+/** The Workflows page with its list: filter, buttons, runs fetched, dialogs for new workflows, and links such as
+ * `?new=plan`. */
+
 import { useEffect, useState } from "react";
 
 import { ApiError } from "../../../api/errors";

@@ -1,3 +1,5 @@
+/** The table of workflows: columns, state of the latest run, next start, last runs, menu of a row. */
+
 import { run } from "../../../api/client";
 import { sentence } from "../../../api/errors";
 import { notify } from "../../../app/notices";

@@ -1,3 +1,5 @@
+/** The dialogs that can begin a workflow, as data. */
+
 import type { WorkflowReview } from "../../../api/types";
 import type { Graph } from "../graph/file";
 

@@ -1,4 +1,5 @@
-/** The rows of the list of workflows. Pure. */
+/** The rows of the list of workflows: filter, order (waiting ones first, then running), how many runs each shows.
+ * Pure. */
 
 import type { RunSummary, WorkflowSummary } from "../../../api/types";
 import { isOver } from "../runs/states";

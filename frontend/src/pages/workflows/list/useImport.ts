@@ -1,4 +1,4 @@
-/** Importing a workflow from a file that the user chooses. */
+/** Importing a workflow from a file that the user chooses: largest file, and a name that is already used. */
 
 import { run } from "../../../api/client";
 import { ApiError, sentence } from "../../../api/errors";

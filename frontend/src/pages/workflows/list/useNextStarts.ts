@@ -1,3 +1,5 @@
+/** The column "Next start": the earliest start of each workflow's triggers. */
+
 import { useMemo } from "react";
 
 import { useTriggers } from "../editor/triggers";

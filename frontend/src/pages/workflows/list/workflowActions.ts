@@ -1,4 +1,4 @@
-/** What is done with whole workflows: create, export, import, remove and bring back. */
+/** What is done with whole workflows: create, export, remove with undo; which names are allowed. */
 
 import { run } from "../../../api/client";
 import { sentence } from "../../../api/errors";

@@ -1,3 +1,6 @@
+/** The tab Checks: what must hold after a step or after the run, and whether a failed check fails or warns. The host
+ * runs the checks. */
+
 import { useMemo } from "react";
 
 import { Icon } from "../../../ui/Icon";

@@ -1,3 +1,6 @@
+/** The panel beside the steps: which tabs it has (Trace, Setup, Checks, Runs), which is open at first, and its
+ * title. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";

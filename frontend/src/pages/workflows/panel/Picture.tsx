@@ -1,3 +1,5 @@
+/** A picture stored by a run, in the panel or at full size: formats that are shown. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";

@@ -1,3 +1,5 @@
+/** Text and number fields of the panel that take no references: smallest numbers, error messages. */
+
 import { useEffect, useId, useRef, useState } from "react";
 
 import { TEXT as FORM } from "../../../ui/schema-form/text";

@@ -1,3 +1,6 @@
+/** What a run asks: questions of its steps with choices and values, and approvals of their calls; answers are sent to
+ * the host. */
+
 import { useEffect, useMemo, useRef, useState } from "react";
 
 import { run } from "../../../api/client";

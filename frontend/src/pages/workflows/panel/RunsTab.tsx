@@ -1,3 +1,5 @@
+/** The tab Runs: history of a workflow, how many are shown, run again or from a step, compare two. */
+
 import { useState } from "react";
 
 import { run as perform } from "../../../api/client";

@@ -1,3 +1,6 @@
+/** The tab Setup of a step: name, id, settings, and "Timing and errors" (timeout, wait, attempts, what is
+ * recorded). */
+
 import { useMemo, useState } from "react";
 
 import { Segments } from "../../../ui/Segments";

@@ -1,3 +1,6 @@
+/** The tab Trace: what happened in a run or in one step (inputs, result, attempts, notes, pictures), and how many
+ * steps are listed at first. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";

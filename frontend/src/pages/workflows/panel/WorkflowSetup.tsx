@@ -1,3 +1,6 @@
+/** The tab Setup of a whole workflow: description, inputs, results, and how runs behave (model, timeout, runs at the
+ * same time, wait for answers, offered as a tool). */
+
 import { useOperation } from "../../../api/hooks";
 import { Icon } from "../../../ui/Icon";
 import { Switch } from "../../../ui/Switch";

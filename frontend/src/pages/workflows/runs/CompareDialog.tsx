@@ -1,3 +1,5 @@
+/** Two runs compared step by step; a step that differs shows both sides. The host compares them. */
+
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";

@@ -1,3 +1,5 @@
+/** The last runs of a workflow as small shapes, the newest last, and how many. */
+
 import type { RunSummary } from "../../../api/types";
 import { Glyph } from "../../../ui/Status";
 import { runsLabel, runState } from "./states";

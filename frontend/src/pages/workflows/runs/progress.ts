@@ -1,4 +1,5 @@
-/** How far a run has come, for each step of the canvas and for each edge. Pure. */
+/** How far a run has come, for each step of the canvas and each edge: which visit of a step is shown, items of a map,
+ * edges taken. Pure. */
 
 import type { StepQuestion, StepShown } from "../../../api/types";
 import { ERROR, type Edge, type Graph } from "../graph/file";

@@ -1,4 +1,4 @@
-/** The states of runs and steps as the page shows them. Pure. */
+/** Shapes and words for the states of runs and steps, and how long one took. Pure. */
 
 import type { RunShown, RunSummary, StepShown } from "../../../api/types";
 import type { Shown } from "../../../ui/states";

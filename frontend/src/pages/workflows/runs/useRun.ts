@@ -1,4 +1,4 @@
-/** The run that is shown, and what can be done with it. */
+/** The run that is shown: how often it is fetched again, and pause, resume, single step, stop. */
 
 import { useEffect, useMemo, useState } from "react";
 

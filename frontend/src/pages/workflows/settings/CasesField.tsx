@@ -1,3 +1,5 @@
+/** The cases of a Switch step as fields: each is an output of the step. */
+
 import { Icon } from "../../../ui/Icon";
 import { SETUP } from "../text/panel";
 import { Condition } from "./ConditionField";

@@ -1,3 +1,6 @@
+/** The fields of a condition: rows of value, comparison and value, joined by all or any. Nested ones are edited as
+ * JSON. */
+
 import { useId } from "react";
 
 import { Icon } from "../../../ui/Icon";

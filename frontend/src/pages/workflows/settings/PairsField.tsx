@@ -1,3 +1,5 @@
+/** Names and values of a setting, one pair a row, such as those of a Set step. */
+
 import { useId } from "react";
 
 import { Icon } from "../../../ui/Icon";

@@ -1,3 +1,5 @@
+/** The button that inserts a value from an earlier step into a field, with its searchable list. */
+
 import { Popover } from "radix-ui";
 import { useState } from "react";
 

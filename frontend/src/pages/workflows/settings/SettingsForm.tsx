@@ -1,3 +1,6 @@
+/** The form for the settings of a step, made from its schema: which kind of field a setting gets. Any value may be a
+ * reference to an earlier step. */
+
 import { useMemo } from "react";
 
 import { useOperation } from "../../../api/hooks";

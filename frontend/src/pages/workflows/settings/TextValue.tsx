@@ -1,3 +1,6 @@
+/** A text field of a step's setting: it keeps what is typed until it is valid, shows the error message, and takes
+ * references. */
+
 import { useEffect, useId, useRef, useState } from "react";
 
 import { reveal } from "../../../ui/hidden";

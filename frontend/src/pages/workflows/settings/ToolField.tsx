@@ -1,3 +1,5 @@
+/** The field for the tool of a step, with registered tools as suggestions and a warning for an unknown one. */
+
 import { useId } from "react";
 
 import { usePages } from "../../../api/hooks";

@@ -1,3 +1,5 @@
+/** What every field of a step's setting gets as its properties. */
+
 import type { Field } from "../../../ui/schema-form/schema";
 import type { Settings } from "../graph/file";
 import type { Source } from "../graph/references";

@@ -1,4 +1,5 @@
-/** The settings of a step as texts in fields, where any field may hold a reference. Pure. */
+/** The settings of a step as texts in fields: how typed text becomes a value or a reference, and the one-line summary
+ * that a step shows before it has run. Pure. */
 
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
 import { named, type Field } from "../../../ui/schema-form/schema";

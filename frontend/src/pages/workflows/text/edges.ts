@@ -1,4 +1,5 @@
-/** The sentences about outputs and edges. */
+/** Texts about outputs and edges: labels such as "yes", "on error", "each time", why two steps cannot be connected,
+ * and texts of the canvas. */
 
 import { plural } from "../../../ui/amounts";
 

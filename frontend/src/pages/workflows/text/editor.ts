@@ -1,4 +1,5 @@
-/** The sentences of the editor: its bar, palette, steps and dialogs. */
+/** Texts of the editor: bar, groups of the palette, menu of a step, running, review, problems, conflict, versions,
+ * schedule. */
 
 import { plural } from "../../../ui/amounts";
 

@@ -1,4 +1,4 @@
-/** The sentences of the list of workflows, and of creating and planning one. */
+/** Texts of the list of workflows: columns, ways to begin, errors of names, describing a workflow and its draft. */
 
 import { plural } from "../../../ui/amounts";
 

@@ -1,4 +1,5 @@
-/** The sentences of the panel beside the steps. */
+/** Texts of the panel beside the steps: trace, questions, labels of settings, comparisons ("is at least"), checks,
+ * inserting values. */
 
 export const PANEL = {
   label: (name: string) => `Step: ${name}`,

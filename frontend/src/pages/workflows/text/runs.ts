@@ -1,4 +1,4 @@
-/** The sentences about runs. */
+/** Texts about runs: words for states of runs and steps ("Waits for you"), history, comparison of two. */
 
 import { plural } from "../../../ui/amounts";
 

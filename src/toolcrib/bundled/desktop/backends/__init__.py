@@ -1,4 +1,5 @@
-"""The desktops that can be controlled: one folder for each, or a module of another package.
+"""The desktops that can be controlled: one folder for each, or a module of another package. Decides which one
+is used for this system and session, with the error if there is none.
 
 Another package offers its backend under the entry-point group `toolcrib.bundled.desktop.backends`. A backend
 has what `BackendModule` says, and keeps the contract in `desktop/backend.py`. If a platform has several kinds

@@ -1,4 +1,6 @@
-"""What a call of a tool would act on, and whether the user has approved that; the stop of all input.
+"""What a call of a tool would act on, and whether the user has approved that. Has the lists of terminals and
+interpreters that need approval each time, the labels and picture of the question, and when one approval
+covers more calls.
 
 Calls for the same purpose in the same window need one approval. Tools without a purpose either only look, or
 are approved like any other tool.

@@ -1,4 +1,5 @@
-"""Stops all input at once, and refuses more until the user allows it again."""
+"""Stops all input at once, and refuses more until the user allows it again: the default stop key
+(ctrl+alt+escape), its modifiers, and the error message for the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clicks and fills elements that were just read again.
+"""Clicks and fills elements that were just read again: by pointer, the element's own action, or keys. Has
+words for on and off, roles that are switches, lists or rows, and how long to wait and retry.
 
 A visible element is clicked with the pointer, which is refused unless the application's own window is on top
 at that point. Its own action is used only if it is hidden or covered: GTK 3 runs the dialogs that an action

@@ -1,4 +1,5 @@
-"""What an action changed: elements and windows that came, went or became different."""
+"""What an action changed: elements and windows that came (`+`), went (`-`) or became different (`~`). Decides
+the format, how much of it a reply shows, and what is ignored, such as a blinking cursor."""
 
 from __future__ import annotations
 

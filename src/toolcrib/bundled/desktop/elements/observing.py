@@ -1,4 +1,5 @@
-"""Watches an application around an action, and says what changed."""
+"""Watches an application around an action, and says what changed: how long to wait for it, and the texts when
+nothing was found ("No visible change."). The lines about changes are in `difference.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Elements as short text for a model: only what matters, within a budget of tokens."""
+"""Elements as short text for a model: only what matters, within a budget of tokens. Decides the default
+budget, shown states, roles left out because they only arrange others, and the format of a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Clicks elements with the pointer: brings their window to the front, and opens the menus around them."""
+"""Clicks elements with the pointer: brings their window to the front, and opens the menus around them.
+Decides how long to wait for menus and windows, and the errors for elements that are covered or beyond the
+edge."""
 
 from __future__ import annotations
 

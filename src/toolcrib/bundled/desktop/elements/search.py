@@ -1,4 +1,5 @@
-"""Finds elements that match a selector, again and again until there are some or time is over."""
+"""Finds elements that match a selector, again and again until there are some or time is over: visible ones
+before hidden ones, how long to wait for pages that load, and which contents are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which elements are meant: by role, text, position or attributes, combined with and, or and not.
+"""Which elements are meant: by role, text, position or attributes, combined with and, or and not. Has other
+names of roles (button, textbox, dropdown), the short form `role:button`, limits for patterns, and the errors.
 
 A selector is a JSON object such as `{"role": "button", "text": "Save"}` (all keys must match), or the short
 form `role:button`.

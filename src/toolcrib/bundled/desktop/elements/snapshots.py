@@ -1,4 +1,5 @@
-"""Ids of elements that a model can use, each bound to the snapshot in which the element was seen.
+"""Ids of elements that a model can use, each bound to the snapshot in which the element was seen: how many
+snapshots are remembered, when an id is refused as stale, and the nearest match that is suggested.
 
 An id never means another element: before it is used the element is read again, and if it has gone or
 changed the id is refused, with the nearest match as it is now.

@@ -1,4 +1,5 @@
-"""Web pages: browsers list their elements before scripts run and before they accept input."""
+"""Web pages: browsers list their elements before scripts run and before they accept input. Decides how long
+to wait after a page has loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The desktop over gRPC, as the service `macosusesdk.v1.MacosUse`.
+"""The desktop over gRPC, as the service `macosusesdk.v1.MacosUse`: `serve` runs it, with the packages of the
+extra `desktop-grpc`, which are installed when first used.
 
 `proto` has the wire format, `methods` one module for each group of RPCs, `server` listens. The packages of
 the extra `desktop-grpc` are installed when a server or a client is first used.

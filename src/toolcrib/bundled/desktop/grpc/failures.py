@@ -1,4 +1,5 @@
-"""Errors on the wire: a status code with a `google.rpc.ErrorInfo`, made from what a method raised."""
+"""Errors on the wire: which status code, reason and message a client gets for each error of the desktop, as a
+`google.rpc.ErrorInfo`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Long-running operations, and the service `google.longrunning.Operations` for them.
+"""Long-running operations, and the service `google.longrunning.Operations` for them. Limits: how many run and
+are kept, default and longest wait.
 
 An operation runs until it is done, cancelled, or the server ends; a client that goes away does not stop it.
 """

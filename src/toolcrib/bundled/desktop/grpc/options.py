@@ -1,4 +1,5 @@
-"""Where the gRPC server listens and who may connect; loopback and a token unless the user says otherwise."""
+"""Where the gRPC server listens and who may connect; loopback and a token unless the user says otherwise. Has
+the default address, the token file, and the errors for unsafe settings (TLS, Unix socket)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Messages as plain data with the same field names, and back.
+"""Messages as plain data with the same field names, and back: enums as lower-case words, times as seconds or
+RFC 3339, and pages of lists with their default size.
 
 In plain data a choice is a lower-case word without the prefix of its enum, and a moment is in seconds since
 1970, or in the format of RFC 3339. A list is answered in pages.

@@ -1,4 +1,5 @@
-"""Serves the desktop, its operations, health checks and reflection on one address.
+"""Serves the desktop, its operations, health checks and reflection on one address. Limits: longest call,
+largest message, most calls at once. Errors for missing fields and invalid tokens.
 
 Most methods of the wire format are made from the table of operations: a request becomes the arguments, the
 result a response. Streams and long-running operations are in `methods`, where a method is a coroutine called

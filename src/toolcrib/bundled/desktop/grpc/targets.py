@@ -1,4 +1,5 @@
-"""Which applications, windows and elements a request means, by resource names and selectors."""
+"""Which applications, windows and elements a request means, by resource names and selectors; errors for
+malformed names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """What the actions of a macro do on the desktop: input, waits, conditions, loops, assignments, method calls.
+Has the list of tools that a macro can call with their arguments, the most rounds of a loop, and how long to
+wait.
 
 Methods are called as the tools of the same name; arguments are texts. Scripts and the management of macros
 are not among them: approving a macro must not approve more than it shows.

@@ -1,4 +1,5 @@
-"""Runs macros: with a deadline, limits and a log. A cancelled run stops at once.
+"""Runs macros: with a deadline, limits and a log. A cancelled run stops at once. Limits: default and longest
+timeout, most steps, calls of other macros, speed, log entries. Also a macro as a workflow of steps.
 
 One macro runs at a time on a desktop, because two would type into each other's windows.
 

@@ -1,4 +1,5 @@
-"""A small language for values: `count + 1`, `upper(name) == "ADA"`, `"yes" if total > 3 else "no"`.
+"""A small language for values in macros: `count + 1`, `upper(name) == "ADA"`, `"yes" if total > 3 else "no"`.
+Has its operators and functions, limits for texts and numbers, and what counts as false.
 
 Texts, whole and decimal numbers, `true` and `false`; `+ - * / // %`, comparisons, `in`, `and or not`,
 `… if … else …`, variables, and the functions below. Python's parser reads it, but only these parts are

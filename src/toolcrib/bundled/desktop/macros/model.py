@@ -1,4 +1,5 @@
-"""What a macro consists of: plain data with the field names of the gRPC interface."""
+"""What a macro consists of: plain data with the field names of the gRPC interface; its actions, conditions,
+loops and parameters. Limits: most actions, depth. Errors for invalid macros."""
 
 from __future__ import annotations
 

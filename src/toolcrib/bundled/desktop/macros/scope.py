@@ -1,4 +1,5 @@
-"""What the actions of a running macro act on: the desktop, the application, the variables."""
+"""What the actions of a running macro act on: the desktop, the application, the variables. Decides how long
+an action waits for its element, and how speed changes pauses."""
 
 from __future__ import annotations
 

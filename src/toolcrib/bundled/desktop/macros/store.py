@@ -1,4 +1,5 @@
 """Stores macros in the host's home, one JSON file each, replaced as a whole so that a crash loses none.
+Limits: most macros, size of a file, fields that can be changed.
 
 Calls wait for the disk: in an event loop, use a thread.
 """

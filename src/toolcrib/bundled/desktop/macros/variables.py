@@ -1,4 +1,5 @@
-"""The variables of a running macro, and their substitution in texts: `${name}`.
+"""The variables of a running macro, and their substitution in texts: `${name}`. Decides valid names, how
+parameters are read and checked, and the most variables.
 
 A value is inserted as it is: text that looks like a variable inside a value is not substituted again.
 `$${` stands for `${`.

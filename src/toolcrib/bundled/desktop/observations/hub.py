@@ -1,4 +1,5 @@
-"""Runs observations: each in a task that ends with it, with a bounded number of events kept.
+"""Runs observations: each in a task that ends with it, with a bounded number of events kept. Limits: how long
+one lasts, how many run at once, interval between looks, attributes that are compared by default.
 
 An observation ends when it is cancelled, its application ends, an hour is over, or the display is lost.
 """

@@ -1,4 +1,5 @@
-"""An observation, its filter and its events: plain data with the field names of the gRPC interface."""
+"""An observation, its filter and its events: plain data with the field names of the gRPC interface; the kinds
+of observations and states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Applications: open, list, get, end."""
+"""Tools for applications: open, list, get, end. Decides the default and longest wait for a window, the time
+to end, most arguments, and messages such as "shows no window yet"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The clipboard: read, write, clear, and what was copied before."""
+"""Tools for the clipboard: read, write, clear, and what was copied before. Decides the length of one reply,
+entries in the history list, and the refusal to show passwords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""File dialogs that are open: a path is filled in, and the dialog is confirmed."""
+"""Tools for file dialogs that are open: a path is filled in, and the dialog is confirmed. Has the words on
+buttons that confirm ("Save", "OK") or overwrite ("Replace", "Yes"), and the timeouts."""
 
 from __future__ import annotations
 

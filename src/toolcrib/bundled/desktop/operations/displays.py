@@ -1,4 +1,4 @@
-"""Displays and the pointer."""
+"""Tools for displays and the position of the pointer."""
 
 from __future__ import annotations
 

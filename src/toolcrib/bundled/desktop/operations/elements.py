@@ -1,4 +1,6 @@
-"""Elements: find, get, click, fill, act.
+"""Tools for elements: find, get, click, fill, act. Decides how many tokens a reply may have, its pages, the
+text after an action ("has this value already"), clicks (single, double, right), and errors for none or
+several matches.
 
 For a model, a search gives an outline in pages of limited length. On the wire of gRPC an element has another
 shape and lists are complete, so searches of programs are in `grpc/methods/elements.py`.

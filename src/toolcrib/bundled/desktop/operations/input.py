@@ -1,4 +1,5 @@
-"""Keys, text and any other input action, and a record of the last ones."""
+"""Tools for keys, text and any other input action, and a record of the last ones. Decides which window gets
+the keys, how often a key may repeat, the check that text arrived, and that typed text is not kept."""
 
 from __future__ import annotations
 

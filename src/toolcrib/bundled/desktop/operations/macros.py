@@ -1,4 +1,5 @@
-"""Macros: create, read, list, run."""
+"""Tools for macros: create, read, list, run; how a run and its log look in a reply. What a run may do is
+limited in `macros/execution.py`."""
 
 from __future__ import annotations
 

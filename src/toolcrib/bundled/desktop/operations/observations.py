@@ -1,4 +1,5 @@
-"""Observations: create, read, list, cancel.
+"""Tools for observations: create, read, list, cancel. Decides the longest wait for events, how many are
+shown, and how an event reads.
 
 Events reach a model's client as log messages: at once where its protocol version allows messages between
 calls, otherwise while `get_observation` waits.

@@ -1,4 +1,5 @@
-"""Clicks and scrolls at a position."""
+"""Tools for clicks and scrolls at a position, and the error if only one of x and y is given. Checks and
+limits are in `click_targets.py`."""
 
 from __future__ import annotations
 

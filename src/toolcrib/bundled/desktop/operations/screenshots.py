@@ -1,4 +1,5 @@
-"""Screenshots: for a model reduced, with the place of each pixel; over gRPC in full size."""
+"""Tools for screenshots: for a model reduced, with the place of each pixel; over gRPC in full size. Decides
+what is shown without a mode, padding around an element, and how many lines of recognized text (OCR)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Scripts: run and check shell commands, and AppleScript and JavaScript where the system has them."""
+"""Tools for scripts: run and check shell commands, and AppleScript and JavaScript where the system has them.
+Limits and permission are in `scripts.py`."""
 
 from __future__ import annotations
 

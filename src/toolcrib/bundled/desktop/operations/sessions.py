@@ -1,4 +1,5 @@
-"""Sessions and their transactions: create, read, list, delete, begin, commit, roll back."""
+"""Tools for sessions and their transactions: create, read, list, delete, begin, commit, roll back. Decides
+how much history is shown."""
 
 from __future__ import annotations
 

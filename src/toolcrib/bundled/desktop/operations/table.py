@@ -1,4 +1,5 @@
-"""The table of desktop operations: each is one function, from which every surface is made.
+"""The table of desktop operations: each is one function, from which every surface is made. Defines the MCP
+hints and time limits of tools that look, act, arrange or end something, and the text for more results.
 
 A function's parameters are the parameters of the MCP tool and the fields of the gRPC request. What it
 returns, a frozen dataclass, is the structured content of the tool and the gRPC response; fields that a

@@ -1,4 +1,5 @@
-"""Finds text and images on the screen."""
+"""Tools that find text and images on the screen. Decides the most results, the longest text to find, limits
+of the threshold, and how matches look to a model."""
 
 from __future__ import annotations
 

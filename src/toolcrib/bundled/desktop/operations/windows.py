@@ -1,4 +1,5 @@
-"""Windows: list, get, focus, move, resize, minimise, restore, close."""
+"""Tools for windows: list, get, focus, move, resize, minimize, restore, close. Decides windows on a page,
+fields to filter and sort by, and what happens if a window does not close ("it may ask whether to save")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Records the user's input into a macro, and stores it.
+"""Records the user's input into a macro, and stores it. Decides the keys that end a recording, its longest
+time, which elements can be clicked, how an element is named, and which typed text is not stored (passwords).
 
 A click is stored as the element that was there before it, if one selector matches that alone, and otherwise
 as a place in the window. Typed text is stored only if it certainly did not go into a password field;

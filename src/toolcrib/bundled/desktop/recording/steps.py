@@ -1,4 +1,5 @@
-"""Turns recorded input into the actions of a macro: joins characters, repeated keys and double clicks."""
+"""Turns recorded input into the actions of a macro: joins characters, repeated keys and double clicks.
+Decides which pauses become a wait, the longest text and the most steps."""
 
 from __future__ import annotations
 

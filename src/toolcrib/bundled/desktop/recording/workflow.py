@@ -1,4 +1,5 @@
-"""A recording as a workflow, which the editor opens: `toolcrib workflow import` stores it.
+"""A recording as a workflow, which the editor opens: `toolcrib workflow import` stores it. Decides the node
+for each action, how often a click is retried, and what cannot be converted (drags).
 
 Elements are clicked with the tools of the server `desktop`, tried again until they are there. Keys and clicks
 at a place go to the window of the application, which is brought to the front first.

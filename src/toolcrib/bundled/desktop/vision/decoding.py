@@ -1,4 +1,6 @@
-"""Decodes pictures that a caller sends; their size is read from the header before anything is decoded."""
+"""Decodes pictures that a caller sends; their size is read from the header before anything is decoded. Limits
+for bytes and pixels, accepted formats (PNG, JPEG, WebP), and errors for transparent or incomplete
+pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Searches for text, by accessibility and OCR, and for pictures, also parts of a scaled screenshot."""
+"""Searches for text, by accessibility and OCR, and for pictures, also parts of a scaled screenshot. Decides
+which of the two methods is used first, and the most scales that are tried."""
 
 from __future__ import annotations
 

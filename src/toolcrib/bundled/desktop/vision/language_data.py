@@ -1,4 +1,5 @@
-"""Finds Tesseract's language data: those of the Python packages and of the system."""
+"""Finds Tesseract's language data for OCR: folders, short codes of languages (`de` for `deu`), and the hint
+which package to install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Prepares pictures for OCR: dark text on a light ground, large enough, in parts for several threads."""
+"""Prepares pictures for OCR: dark text on a light ground, large enough, in parts for several threads. Decides
+how much small letters are enlarged."""
 
 from __future__ import annotations
 

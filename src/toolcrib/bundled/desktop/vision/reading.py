@@ -1,4 +1,5 @@
-"""Reads the text of pictures with the first engine that can: outside the event loop, equal pixels once."""
+"""Reads the text of pictures with the first OCR engine that can: outside the event loop, equal pixels once.
+Limits: seconds for a picture, largest picture, how many at once, results kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Finds a small picture in a larger one, with a first pass at half the resolution that loses no match.
+Limits: smallest picture, least contrast, most candidates; errors for pictures of one color.
 
 The score is the normalised correlation of two pictures: the cosine of the angle between them as vectors, and
 angles obey the triangle inequality. So a place that differs from the template by the angle of the threshold

@@ -1,4 +1,5 @@
-"""Words that were read in a picture, and the search for a text among them.
+"""Words that were read in a picture, and the search for a text among them: which characters count as the same
+(hyphens, quotes, `l` and `1`), and lower confidence for less exact matches.
 
 Readings differ in hyphens, ligatures, spaces and similar glyphs, so texts are compared normalised.
 """

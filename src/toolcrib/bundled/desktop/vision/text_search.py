@@ -1,4 +1,5 @@
-"""Finds text on the screen: in the accessibility tree first, which knows exact places, else by OCR."""
+"""Finds text on the screen: in the accessibility tree first, which knows exact places, else by OCR. Decides
+the order of matches, their confidence, and the most applications searched."""
 
 from __future__ import annotations
 

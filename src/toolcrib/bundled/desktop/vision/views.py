@@ -1,4 +1,5 @@
-"""Pictures of the place that a caller names: the screen, a display, an application, a window or a region."""
+"""Pictures of the place that a caller names: the screen, a display, an application, a window or a region; the
+most windows of an application, and errors for empty regions and minimized windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Engines without an API, read through the `ddgs` package, which connects only to the engine's own host."""
+"""Engines without an API, read through the `ddgs` package, which connects only to the engine's own host:
+timeout, and the pause after a rate limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a search engine is given and returns, and what its module offers.
+"""What a search engine is given and returns, and what its module offers. Also size and time limits of a
+request to an engine, errors for a wrong key, and the pause after a rate limit (429), with Retry-After or
+without.
 
 A module of this folder has
 

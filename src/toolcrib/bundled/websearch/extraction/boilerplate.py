@@ -1,4 +1,6 @@
-"""Removes what is around and between the content of a page: navigation, forms, share buttons, banners.
+"""Removes what is around and between the content of a page: navigation, forms, share buttons, banners. Has
+the lists of class names and of lines that are dropped ("Advertisement", "Back to top"), and the share of
+links that is too much.
 
 An element goes for its tag or role, or for its name or its share of links unless its text was chosen.
 """

@@ -1,4 +1,5 @@
 """Finds the main content of a page: trafilatura says which blocks of text are content, the tree stays whole.
+Decides how much around it is included, such as the title, a lead or the other posts of a thread.
 
 Trafilatura's own output loses headings, code blocks and tables of many pages. So each block of text gets a
 short mark, trafilatura runs on the marked tree, and the marks in what it returns say which blocks it chose.

@@ -1,4 +1,5 @@
-"""Bytes into text: what the header says, else what the document says, else what fits."""
+"""Decodes the bytes of a page: the character set that the header says, else the document, else what fits; as
+for garbled characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the extraction takes and returns, and its texts and links in clean form."""
+"""What the extraction takes and returns, and its texts and links in clean form: which links are kept, and how
+titles and snippets become one line without markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Removes from a page what its readers do not see: the usual place for instructions aimed at models.
+"""Removes from a page what its readers do not see: the usual place for instructions aimed at models. Has the
+tags, styles, sizes and colors (such as white text) that count as hidden.
 
 Covers attributes, inline styles and simple rules of style sheets inside the page. External style sheets are
 not loaded.

@@ -1,4 +1,5 @@
-"""Renders a part of a page as Markdown: code in fences, tables, and links by number."""
+"""Renders a part of a page as Markdown: code in fences with its language, tables, definition lists, and links
+by number (with the most links of a page)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """The process that parses documents: reads requests from stdin, answers on stdout, ends with its input.
+Decides its memory and CPU time, and which format a document is if its media type is missing or wrong.
 
 It limits its own memory and processor time: a document that exhausts the parser ends this process only.
 The format is chosen by the media type, and by the first bytes where servers are often wrong.

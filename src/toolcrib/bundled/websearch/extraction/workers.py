@@ -1,4 +1,6 @@
-"""Runs extraction in a few processes, so that no document can stop or exhaust the server.
+"""Runs extraction in a few processes, so that no document can stop or exhaust the server. Decides how many
+run at once, the timeout for a document, when a process is replaced, and the errors for pages that are too
+large.
 
 A process is kept for the next document, and ends when it was idle for a while, has read many documents, or
 takes too long. A cancelled caller ends the process that works for it.

@@ -1,4 +1,5 @@
-"""`toolcrib tools`: list the tools; the other modules of this folder are its subcommands."""
+"""`toolcrib tools`: list the tools with their tokens, and those held for review; the other modules of this
+folder are its subcommands."""
 
 from __future__ import annotations
 

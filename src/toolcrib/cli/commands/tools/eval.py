@@ -1,4 +1,5 @@
-"""`toolcrib tools eval`: measure how well tools are found for labelled questions."""
+"""`toolcrib tools eval`: measure how well tools are found for labelled questions, and print the shares and
+the time per question."""
 
 from __future__ import annotations
 

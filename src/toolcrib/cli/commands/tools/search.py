@@ -1,4 +1,5 @@
-"""`toolcrib tools search`: find the tools for a question."""
+"""`toolcrib tools search`: find the tools for a question; prints their scores and, with `--explain`, the
+words that matched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Programs that download and run an npm package: `npx`, `bunx`, `npm exec`, `pnpm dlx`, `yarn dlx`."""
+"""Programs that download and run an npm package: `npx`, `bunx`, `npm exec`, `pnpm dlx`, `yarn dlx`; which of
+their options are left out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Programs that download and run a Python package: `uvx`, `uv tool run`, `pipx run`."""
+"""Programs that download and run a Python package: `uvx`, `uv tool run`, `pipx run`; which of their options
+are left out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Calendars on a CalDAV server: iCloud, Fastmail, Nextcloud, mailbox.org, Radicale and others."""
+"""Calendars on a CalDAV server: the list of known providers (iCloud, Fastmail, Nextcloud, mailbox.org and
+others) and of those without CalDAV, the form, and the check of the account.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Accounts of Canvas, the learning platform: a school's address and the user's access token."""
+"""Accounts of Canvas, the learning platform: a school's address and the user's access token; the form with
+its help texts, and the check.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Accounts of Discord: a bot and its token."""
+"""Accounts of Discord: a bot and its token; the form with its help texts, the check, and remarks (invite the
+bot, turn on Message Content Intent).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Google accounts for Gmail and Google Calendar, signed in to in the browser."""
+"""Google accounts for Gmail and Google Calendar, signed in to in the browser: the form (client file,
+services), the check, and revoking access.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Mailboxes of any provider: IMAP to read, SMTP to send, signed in to with a password."""
+"""Mailboxes of any provider: IMAP to read, SMTP to send, signed in to with a password; the form with its help
+texts, the check with its time limit, and warnings about missing encryption.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`toolcrib backup`: write everything that cannot be downloaded again into one file."""
+"""`toolcrib backup`: write everything that cannot be downloaded again into one file; its options. The
+contents are printed by `view.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`toolcrib restore`: replace everything by the content of a backup."""
+"""`toolcrib restore`: replace everything by the content of a backup; its options, confirmations, and advice
+for afterwards.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`toolcrib connect`: show, write or remove the entry by which an MCP client uses Toolcrib.
+"""`toolcrib connect`: show, write or remove the entry by which an MCP client uses Toolcrib; its options,
+questions, list of clients, and warnings about profiles and tokens.
 
 It edits the user's files in this process: a running host may have another environment.
 """

@@ -1,4 +1,6 @@
-"""`toolcrib export`: show or write the servers in the format of another MCP host."""
+"""`toolcrib export`: show or write the servers in the format of another MCP host; its options and output,
+such as variables to set.
+"""
 
 from __future__ import annotations
 

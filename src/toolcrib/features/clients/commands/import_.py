@@ -1,4 +1,5 @@
-"""`toolcrib import`: show the servers of another MCP host, then import them; none is trusted or started.
+"""`toolcrib import`: show the servers of another MCP host, then import them; none is trusted or started. Has
+the options, the printed plan and outcome, and the questions about values and names in conflict.
 
 The servers of a pasted document, which may have the form of any program's config file, are added alike.
 """

@@ -1,4 +1,6 @@
-"""A known MCP client: its config file, the file's syntax, and the form of its entries."""
+"""What is declared for a known MCP client: its config file, the file's syntax, the form of its entries, and
+the note when a change takes effect. Each client has a file in `programs/`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Reads and changes the config file of a client: planned first, so that the user can be asked, then written.
+Decides the largest file, the copy that is kept, and which entries count as Toolcrib's.
 
 A plan is read again and must differ from the file in the one entry alone, else nothing is changed. A file
 that changed since the plan was made is not written.

@@ -1,4 +1,6 @@
-"""The gateway, as a program that a client starts or as an address, and the user's config folders."""
+"""The entry that a client gets for the gateway: the program that it starts (found by absolute path), or an
+address with its token. Also the user's config folders on Linux, macOS and Windows.
+"""
 
 from __future__ import annotations
 

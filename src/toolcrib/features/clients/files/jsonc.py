@@ -1,4 +1,6 @@
-"""JSON as editors write it, changed in place: comments, order, indentation and trailing commas stay."""
+"""Edits JSON files of clients in place, as editors write them: comments, order, indentation and trailing
+commas stay.
+"""
 
 from __future__ import annotations
 

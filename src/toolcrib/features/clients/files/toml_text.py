@@ -1,4 +1,5 @@
-"""Edits TOML files with tomlkit, which keeps comments, order and spacing; the standard library reads them.
+"""Edits TOML files of clients with tomlkit, which keeps comments, order and spacing; the standard library
+reads them.
 
 tomlkit is imported with the first edit.
 """

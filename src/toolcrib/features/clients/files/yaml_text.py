@@ -1,4 +1,5 @@
-"""Edits YAML files: ruamel.yaml says where an entry is, and only those characters are replaced.
+"""Edits YAML files of clients: ruamel.yaml says where an entry is, and only those characters are replaced.
+Limits: longest file, nesting, aliases; refuses syntax that cannot be changed safely.
 
 Its own writer is not used: it normalizes spacing, quotes and line breaks of the whole file.
 

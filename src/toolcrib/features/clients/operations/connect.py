@@ -1,4 +1,6 @@
-"""MCP clients on this machine: which can be connected to the gateway, and their entries."""
+"""MCP clients on this machine: which can be connected to the gateway, their entries, and the command that
+writes the same entry.
+"""
 
 from __future__ import annotations
 

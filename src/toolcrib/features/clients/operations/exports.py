@@ -1,4 +1,6 @@
-"""Writing our servers into other programs' config files."""
+"""Writing our servers into other programs' config files: how an installed server becomes a command, and which
+are left out.
+"""
 
 from __future__ import annotations
 

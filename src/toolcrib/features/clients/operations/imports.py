@@ -1,4 +1,6 @@
-"""Importing servers from other programs' config files."""
+"""Importing servers from other programs' config files: what is found, the plan, writing it, and which files
+the page may read.
+"""
 
 from __future__ import annotations
 

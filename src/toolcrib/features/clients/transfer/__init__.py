@@ -1,1 +1,1 @@
-"""Import from and export to other hosts' config files; `clients/` describes the hosts."""
+"""Import from and export to other hosts' config files; `programs/` describes the hosts."""

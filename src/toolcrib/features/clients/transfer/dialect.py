@@ -1,4 +1,5 @@
-"""How a host writes an entry: the names of its keys, and its references to variables.
+"""How a host writes an entry: the names of its keys, units of timeouts, and its references to variables (such
+as `${env:X}`, `$X`).
 
 Each file of `features/clients/programs` holds one. Unknown keys are kept unchanged under `x-import`.
 

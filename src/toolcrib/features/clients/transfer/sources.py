@@ -1,4 +1,6 @@
-"""Finds and reads the config files of other hosts: their servers, what is not imported and why, questions."""
+"""Finds and reads the config files of other hosts: which files are looked for, how a file's host is
+recognised, most servers, what is not imported and why, questions.
+"""
 
 from __future__ import annotations
 

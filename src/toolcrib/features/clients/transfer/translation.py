@@ -1,4 +1,5 @@
-"""Translates one entry from another host's form into ours, and back.
+"""Translates one entry from another host's form into ours, and back: which keys are dropped, and the notes
+about what a host does not support.
 
 Keys that grant trust are dropped with a note; keys that we do not use are kept under `x-import`. In exported
 entries, secrets become variables, never values.

@@ -1,4 +1,6 @@
-"""The triggers of a workflow file: their types, keys, checked settings and problems; all pure."""
+"""The triggers of a workflow file: their types, keys (such as `schedule-2`), checked settings, problems and
+sentences; the ids and inputs of the runs that they start; all pure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The loop that checks all triggers that are on, stores what occurred, and starts the runs.
+"""The loop that checks all triggers that are on, stores what occurred, and starts the runs: how often it
+checks, and how long past starts are remembered.
 
 Any number of hosts may run it on one database. Each works for itself: what another host has stored already is
 not stored again.

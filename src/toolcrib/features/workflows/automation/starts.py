@@ -1,4 +1,5 @@
-"""Starts the runs of stored occurrences, each once.
+"""Starts the runs of stored occurrences, each once: overlapping runs, most that are queued, why a trigger is
+paused, and reasons for skipped starts.
 
 An occurrence is stored before its run starts, and the run id is made from it. A host that stops in between
 leaves a record behind that any host takes up again; starting a run that exists does nothing.

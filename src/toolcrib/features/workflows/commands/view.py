@@ -1,4 +1,6 @@
-"""Shows runs of workflows: their progress line by line, their questions, their steps and their results."""
+"""Prints runs of workflows: their progress line by line, their questions, their steps and their results;
+colours of states and exit codes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toolcrib worker`: run workflows in the foreground, without the page."""
+"""`toolcrib worker`: run workflows in the foreground, without the page; its options."""
 
 from __future__ import annotations
 

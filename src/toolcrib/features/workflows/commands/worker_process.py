@@ -1,4 +1,6 @@
-"""Runs a worker in the foreground: a host that runs workflows, reached by commands if it is the only one."""
+"""Runs a worker in the foreground: a host that runs workflows, reached by commands if it is the only one.
+Prints which servers are not ready and what to do.
+"""
 
 from __future__ import annotations
 

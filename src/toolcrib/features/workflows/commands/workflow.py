@@ -1,4 +1,6 @@
-"""`toolcrib workflow`: check, run, inspect and repeat workflows, and what starts them by itself."""
+"""`toolcrib workflow`: check, run, inspect and repeat workflows, and what starts them by itself; options,
+inputs as `KEY=VALUE`, and texts of its subcommands.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The database of the engine: one SQLAlchemy engine for DBOS and for our own tables.
+"""The database of the engine: one SQLAlchemy engine for DBOS and for our own tables. Decides connections,
+timeouts, retries and locks, how a full disk is waited for, and how tables are created and upgraded.
 
 SQLite is set up for one machine: a write-ahead log, which survives a killed process. After a power failure
 the last moments can be missing; `synchronous="FULL"` prevents that and is several times slower. A full disk,

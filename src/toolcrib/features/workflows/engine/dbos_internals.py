@@ -1,4 +1,5 @@
-"""Everything that the engine uses of DBOS beyond its documented interface, in one place.
+"""Everything that the engine uses of DBOS beyond its documented interface, in one place: no pickle, recovery
+of runs, and queues (the limit of parallel runs of a workflow).
 
 A column of each row tells DBOS how to read the row, and pickle is always among the choices, so that a row
 could run code. Importing this module takes pickle away from DBOS: only JSON is read and written.

@@ -1,4 +1,5 @@
-"""The input of a run: everything it needs, fixed when it starts.
+"""The input of a run: everything it needs (workflow, inputs with their defaults, recorded steps), fixed when
+it starts.
 
 A root run has its whole workflow in its document, so later versions of the file do not affect it. An item of
 a map has only its item and the values it uses; its workflow is that of the root run.

@@ -1,4 +1,6 @@
-"""The engine as the host uses it: start runs, control them, answer them, look at them."""
+"""The engine as the host uses it: start runs, control them (cancel, pause, answer, send events), look at
+them, delete old ones; valid ids of runs, largest event, and error messages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The one workflow that DBOS knows: it walks a compiled graph and makes each visit of a node a step."""
+"""The one workflow that DBOS knows: it walks a compiled graph and makes each visit of a node a step. Limits
+how often an interrupted run is restarted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Opens the engine: one for a process, as DBOS is.
+"""Opens the engine: one for a process, as DBOS is. Decides heartbeats of workers, when the runs of a stopped
+one are taken over, runs at once, polling, and names and number of workers.
 
 DBOS is launched inside the running loop, so that nodes run on the host's own loop.
 

@@ -1,4 +1,6 @@
-"""How runs ended, from the tables of DBOS."""
+"""How runs ended, from the tables of DBOS: final and active states, and the error of a run that was
+interrupted too often.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reads runs and their steps from the tables of DBOS and from our own."""
+"""Reads runs and their steps from the tables of DBOS and from our own: filters and order of the list, states
+as shown, steps in their order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A run that is active in this process, and what all runs of one engine share.
+"""A run that is active in this process, and what all runs of one engine share: pausing, breakpoints and
+single steps, calls that must not be repeated, runs that another worker took over.
 
 Pause, breakpoints and single steps: each visit asks here before it begins. The state is a row of the run, so
 a paused run stays paused over a restart and any worker can change it. A sub-workflow also stops while a run

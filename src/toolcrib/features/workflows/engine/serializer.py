@@ -1,4 +1,6 @@
-"""JSON instead of pickle for everything that DBOS stores."""
+"""JSON instead of pickle for everything that DBOS stores, signed; refuses stored values without a valid
+signature.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Our own tables, beside those of DBOS in the same database; their prefix keeps the names apart."""
+"""Our own tables of the engine (runs, begun calls, waits, events, workers), beside those of DBOS in the same
+database; their prefix keeps the names apart.
+"""
 
 from __future__ import annotations
 

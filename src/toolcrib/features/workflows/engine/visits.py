@@ -1,4 +1,5 @@
-"""One visit of a node: its attempts, what the node sees of the world, and the runs that it starts.
+"""One visit of a node: its attempts (retries, timeout), what the node sees of the world, and the runs that it
+starts (maps, sub-workflows and their depth). Has the question after an interrupted step.
 
 Runs inside a run: the items of a map, and sub-workflows. They are workflows of DBOS of their own, with ids
 that follow from the visit. A visit that runs again after a restart finds them by their ids and waits for the

@@ -1,4 +1,5 @@
-"""Durable waits of visits: for an answer of the user, for a moment, for an event.
+"""Durable waits of visits: for an answer of the user, for a moment, for an event; deadlines, and what counts
+as in time.
 
 Each wait is a row. After a restart the visit runs again, finds its row and goes on waiting; an answer or an
 event that came in the meantime is there. It counts if it was sent before the deadline, whenever a worker sees

@@ -1,4 +1,6 @@
-"""Checks what a workflow declares besides its graph: inputs, checks and the values that triggers give."""
+"""Checks what a workflow declares besides its graph: inputs, checks and the values that triggers give; with
+the messages about them.
+"""
 
 from __future__ import annotations
 

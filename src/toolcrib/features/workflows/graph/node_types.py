@@ -1,4 +1,4 @@
-"""The node types of the folder `workflows/nodes`, and those of other packages."""
+"""Finds the node types: those of the folder `workflows/nodes`, and those of other packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The type of what a reference leads to, from the results of nodes and the inputs of the workflow."""
+"""The type of what a reference leads to, from the results of nodes and the inputs of the workflow; which
+nodes a reference can see, and the fields of `error` and `run`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Finds everything that is wrong with a workflow; each problem names its node and says what to do."""
+"""Finds everything that is wrong with a workflow (references, types, arguments of tools, reserved names);
+each problem names its node and says what to do.
+"""
 
 from __future__ import annotations
 

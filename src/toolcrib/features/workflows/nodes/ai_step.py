@@ -1,4 +1,6 @@
-"""AiStep: lets a model work with tools until it has an answer."""
+"""AiStep: lets a model work with tools until it has an answer: the form, default and most tool calls,
+pictures, schema of the answer.
+"""
 
 from __future__ import annotations
 

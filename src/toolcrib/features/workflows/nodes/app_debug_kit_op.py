@@ -1,4 +1,4 @@
-"""AppDebugKitOp: an operation of a program that has AppDebugKit built in."""
+"""AppDebugKitOp: an operation (`app_…`) of a program that has AppDebugKit built in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AskUser: asks the user and waits for the answer."""
+"""AskUser: asks the user and waits for the answer: text, buttons, fields to fill in, deadline."""
 
 from __future__ import annotations
 

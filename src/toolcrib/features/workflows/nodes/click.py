@@ -1,4 +1,6 @@
-"""Click: clicks at a place, or on a text or picture that it finds first."""
+"""Click: clicks at a place, or on a text or picture that it finds first: button, double click, which match it
+takes, covered targets.
+"""
 
 from __future__ import annotations
 

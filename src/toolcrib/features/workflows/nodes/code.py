@@ -1,4 +1,6 @@
-"""Code: runs Python that computes a value."""
+"""Code: runs Python that computes a value: default time limit, longest code, names of variables. Memory and
+sandbox are in `services.py`.
+"""
 
 from __future__ import annotations
 

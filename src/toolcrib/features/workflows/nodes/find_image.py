@@ -1,4 +1,4 @@
-"""FindImage: looks for a picture on the screen."""
+"""FindImage: looks for a picture on the screen: default similarity, number of matches."""
 
 from __future__ import annotations
 

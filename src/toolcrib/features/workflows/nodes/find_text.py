@@ -1,4 +1,4 @@
-"""FindText: looks for text on the screen."""
+"""FindText: looks for text on the screen: whole or part of a text, which match it takes."""
 
 from __future__ import annotations
 

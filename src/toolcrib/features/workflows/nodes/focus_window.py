@@ -1,4 +1,4 @@
-"""FocusWindow: brings a window to the front."""
+"""FocusWindow: brings a window to the front, by program, window or process id."""
 
 from __future__ import annotations
 

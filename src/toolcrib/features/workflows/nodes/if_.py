@@ -1,4 +1,4 @@
-"""If: chooses between two paths."""
+"""If: chooses between two paths; its settings are in `graph/control.py`."""
 
 from toolcrib.graph.control import IF as NODE
 

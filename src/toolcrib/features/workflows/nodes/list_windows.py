@@ -1,4 +1,4 @@
-"""ListWindows: the open windows."""
+"""ListWindows: the open windows, of all programs or of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Map: runs its body for each item of a list."""
+"""Map: runs its body for each item of a list: most items, how many at once, what a failed item does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""McpToolCall: calls any registered tool."""
+"""McpToolCall: calls any registered tool; its result as text, data and pictures."""
 
 from __future__ import annotations
 

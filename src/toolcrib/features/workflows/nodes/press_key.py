@@ -1,4 +1,4 @@
-"""PressKey: presses a key with modifiers."""
+"""PressKey: presses a key with modifiers (names of modifiers)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scroll: turns the mouse wheel."""
+"""Scroll: turns the mouse wheel: how far, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Switch: chooses between several paths."""
+"""Switch: chooses between several paths: names of cases, `default`."""
 
 from __future__ import annotations
 

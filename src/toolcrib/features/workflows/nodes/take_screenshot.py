@@ -1,4 +1,4 @@
-"""TakeScreenshot: a picture of the screen or of a window, with its text."""
+"""TakeScreenshot: a picture of the screen, a window or a region, with its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TypeText: types text with the keyboard."""
+"""TypeText: types text with the keyboard (longest text)."""
 
 from __future__ import annotations
 

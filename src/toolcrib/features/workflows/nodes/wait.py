@@ -1,4 +1,4 @@
-"""Wait: waits for a time or an event."""
+"""Wait: waits for some seconds, until a time, or for an event with a deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Make workflows: from requests in plain language, from chats, and call by call. Nothing is saved or run."""
+"""Make workflows: from requests in plain language, from chats, and call by call (where the new step is put).
+Nothing is saved or run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What starts workflows by itself: schedules, webhooks and watched folders."""
+"""What starts workflows by itself (schedules, webhooks and watched folders): list, turn on and off, new
+addresses, and the default time zone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Workflows as files: list, read, save, validate, import and export them."""
+"""Workflows as files: list, read, save, validate, import and export them, with templates and kinds of nodes;
+how long validation waits for servers that start.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Makes a workflow from a draft: repairs it and finds what is wrong with the rest.
+"""Makes a workflow from a draft: repairs it and finds what is wrong with the rest; the order of the repair
+rules, and valid names for workflows.
 
 Each rule corrects one mistake that models make, only if there is one obvious correction. What it corrects is
 recorded as a doubt; what it cannot correct goes back to the model as a problem.

@@ -1,4 +1,6 @@
-"""What a plan may be made of: the node types, and the tools that were selected for the request."""
+"""What a plan may be made of: the node types, and the tools that were selected for the request; how spellings
+of names are compared.
+"""
 
 from __future__ import annotations
 

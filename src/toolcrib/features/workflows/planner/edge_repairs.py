@@ -1,4 +1,6 @@
-"""Repairs the edges of a draft, once its nodes have their ids, types and settings."""
+"""Repairs the edges of a draft, once its nodes have their ids, types and settings: words that mean an output
+(yes, else, done), bodies of loops, missing edges.
+"""
 
 from __future__ import annotations
 

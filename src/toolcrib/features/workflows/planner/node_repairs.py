@@ -1,4 +1,6 @@
-"""Repairs the nodes of a draft: their ids, types and settings, and the inputs that they use."""
+"""Repairs the nodes of a draft: their ids, types and settings, and the inputs that they use. Lists other
+names of node types and settings, operators (`==`, `!=`), and Start and End nodes.
+"""
 
 from __future__ import annotations
 

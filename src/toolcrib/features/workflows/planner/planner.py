@@ -1,4 +1,5 @@
 """Turns a request into a valid workflow: asks a model, repairs and validates its answer, and asks again.
+Decides tries, timeout, most tools, how JSON is found in an answer, and the error if there is no valid plan.
 
 Planning never calls a tool.
 """

@@ -1,4 +1,5 @@
-"""What a model is asked: how workflows are written, what they may use, and what is wrong with its answer.
+"""What a model is asked by the planner: how workflows are written, how tools and node types are listed
+(lengths), the form of the answer, and what is wrong with its answer.
 
 Texts of tools are marked as data, and bounded.
 """

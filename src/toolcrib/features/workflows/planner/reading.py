@@ -1,4 +1,5 @@
-"""Reads a model's answer node by node and edge by edge: one unreadable part does not spoil the others.
+"""Reads a model's answer node by node and edge by edge: one unreadable part does not spoil the others. Lists
+other spellings of keys and types, and the most nodes.
 
 A patch changes nodes by id and edges by their ends; everything else of the workflow stays unchanged.
 """

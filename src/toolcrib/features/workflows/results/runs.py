@@ -1,4 +1,6 @@
-"""Runs of workflows: their state, their steps and what each step did."""
+"""Runs of workflows as results of operations: their state, their steps and what each step did; which
+differences a comparison of two runs shows.
+"""
 
 from __future__ import annotations
 

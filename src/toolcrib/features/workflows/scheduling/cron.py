@@ -1,4 +1,5 @@
-"""Cron expressions of five fields, or of six with the seconds first, matched against local times.
+"""Cron expressions of five fields, or of six with the seconds first, matched against local times: shortcuts
+(`@daily`), error messages, and what happens at daylight saving.
 
 Fields take `*`, lists, ranges, steps and names; the day of the month also takes `L` for the last one. If both
 days are restricted, either may match, as in every cron.

@@ -1,4 +1,6 @@
-"""Schedules in plain words, both ways: `weekdays at 07:30` becomes cron, and cron becomes a sentence."""
+"""Schedules in plain words, both ways: `weekdays at 07:30` becomes cron, and cron becomes a sentence;
+shortest and longest interval, and the error for a phrase that is not understood.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Starts a run for each new or changed file of a folder, once its content has stopped changing.
+"""Starts a run for each new or changed file of a folder, once its content has stopped changing: endings of
+unfinished files, how often it looks, most files, settings.
 
 A version of a file (its path, size and modification time) starts one run, also over restarts: its occurrence
 is remembered as long as the file is there. Files that were there when the trigger was turned on start nothing

@@ -1,4 +1,5 @@
-"""Starts runs at times: a cron expression or a phrase, in a time zone.
+"""Starts runs at times: a cron expression or a phrase, in a time zone. Decides when a start counts as missed
+and what is done then, overlapping runs, and clocks that are set back.
 
 Our own scheduler and not that of DBOS: a moment is stored before its run starts and its run id is made from
 it, so that hosts which share a database need no leader; moments that were missed and changes of the clock

@@ -1,4 +1,6 @@
-"""Starts a run for each request to an address with a token, or sends an event to a run that waits for it."""
+"""Starts a run for each request to an address with a token, or sends an event to a run that waits for it:
+settings with their defaults (largest body, requests a minute, signature, repeated deliveries).
+"""
 
 from __future__ import annotations
 

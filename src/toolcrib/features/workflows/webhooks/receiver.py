@@ -1,4 +1,5 @@
-"""Receives requests to webhooks: checks them, stores the occurrence, and answers with the run.
+"""Receives requests to webhooks: checks them, stores the occurrence, and answers with the run. Decides the
+rate limit, how long a request may wait for its run, and the errors.
 
 The answer comes after the occurrence is stored, so an accepted request is not lost. Nothing of the token, the
 body or a signature is logged or part of an answer.

@@ -1,4 +1,5 @@
-"""A request to a webhook: its signature, and the event that its run sees.
+"""A request to a webhook: its signature, and the event that its run sees (types of bodies, which headers are
+left out, limits of JSON and forms).
 
 The signature is an HMAC with SHA-256 over the time and the body, or over the body alone. With a time, a
 request is valid for a few minutes, and each signature once. Without one, the same body is accepted once a

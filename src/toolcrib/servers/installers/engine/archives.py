@@ -1,4 +1,5 @@
-"""Checks archives before unpacking them within limits, and reads the metadata of wheels.
+"""Checks archives before unpacking them within limits (entries, bytes, compression ratio of a zip bomb), and
+reads the metadata of wheels: programs and their choice.
 
 An archive with a path outside itself, a link, a device or duplicate names is refused as a whole. Sizes are
 counted while unpacking, because headers cannot be trusted.

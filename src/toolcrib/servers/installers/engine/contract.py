@@ -1,4 +1,5 @@
-"""The contract of an installer module, and what it works with.
+"""The contract of an installer module, and what it works with: progress, and running npm and uv (output kept,
+environment variables passed on).
 
 An installer may be cancelled at any moment: the folder of the unfinished version is then removed.
 

@@ -1,4 +1,6 @@
-"""Python environments with uv: resolves packages into a lock with hashes, then installs exactly that lock."""
+"""Python environments with uv: resolves packages into a lock with hashes, then installs exactly that lock.
+Tries other Python versions, and has the errors for yanked, missing or source-only packages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Copies a user's folder within limits: plain files, and links that stay inside."""
+"""Copies a user's folder within limits (files, bytes): plain files, and links that stay inside. Lists the
+folders that are not copied, such as `.git`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Installs, updates, rolls back and removes servers.
+"""Installs, updates, rolls back and removes servers. Has the timeouts of a plan and an installation, how long
+a plan can be approved, and the errors for an unknown reference.
 
 A plan comes first and changes nothing. Applying it builds a new folder, with a timeout; only a complete
 version becomes active. If cancelled, failed or killed, the old version stays active.

@@ -1,4 +1,5 @@
-"""Finds Node: the system's if new enough, else the one from PyPI, in our own versioned folder.
+"""Finds Node: the system's if new enough (oldest version), else the one from PyPI (version and size of the
+download), in our own versioned folder.
 
 The PyPI package's console scripts are wrappers that leave node running if killed, so its real binary is used.
 """

@@ -1,4 +1,6 @@
-"""Package names: a default server name, warnings about lookalike names, and about very new releases."""
+"""Package names: a default server name, warnings about lookalike names of well-known packages, and about
+releases that are only a few days old.
+"""
 
 from __future__ import annotations
 

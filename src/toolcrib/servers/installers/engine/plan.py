@@ -1,4 +1,5 @@
-"""The data of installations: requests, plans, records, and the answers to a plan's questions.
+"""The data of installations: requests, options, plans, records, and the answers to a plan's questions, with
+the errors for missing or invalid answers.
 
 A plan is plain data that can be shown and stored; applying it installs exactly what it lists. It never
 contains answers, so it never contains secrets: these go to the secret store.

@@ -1,4 +1,5 @@
-"""Recognises why an installed server did not start, if reinstalling it with other options would help.
+"""Recognizes in the output why an installed server did not start, if reinstalling it with other options would
+help: older mcp or pydantic, a missing package, install scripts.
 
 A server's output is not trusted: a remedy only limits the version of an installed package, adds a well-known
 one, or allows the install scripts of an installed one.

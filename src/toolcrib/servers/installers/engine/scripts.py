@@ -1,4 +1,6 @@
-"""Analyses plain scripts: which file of a folder is the server, and which packages it needs."""
+"""Analyses plain scripts: which file of a folder is the server (names such as `server` or `main`), and which
+packages it needs (known packages of imports, inline metadata, requirements files).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Files of a package that run before the server itself does, and programs named like those of the system.
+"""Warnings about files of a package that run before the server itself does (`.pth`, `sitecustomize`), and
+about programs named like those of the system, such as `git`.
 
 Nothing of a package may run while it is installed; what will run at the server's start is named to the user.
 """

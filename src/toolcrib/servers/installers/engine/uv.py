@@ -1,4 +1,6 @@
-"""Finds uv and Python interpreters."""
+"""Finds uv and Python interpreters: supported Python versions, the choice of one, folders of version managers
+such as pyenv, and the errors if one is missing.
+"""
 
 from __future__ import annotations
 

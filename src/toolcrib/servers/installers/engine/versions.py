@@ -1,4 +1,5 @@
-"""The versioned folders of installed servers; an incomplete version is never active.
+"""The versioned folders of installed servers: creating, activating and removing them, and how many old
+versions are kept for a rollback. An incomplete version is never active.
 
 `<installs>/<server>/versions/<id>/` holds one version, built in place because environments cannot be moved.
 Its `install.json` is written last. `current` is a link that is replaced atomically, so that a start finds

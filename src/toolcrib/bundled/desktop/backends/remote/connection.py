@@ -1,4 +1,5 @@
-"""Calls of a gRPC server from any event loop, each with a deadline; errors become `ToolFailure`."""
+"""Calls of a gRPC server from any event loop, each with a deadline; errors become `ToolFailure`, with hints
+such as starting the server or the token file. Also the largest message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The remote backend: all groups over one connection.
+"""The remote backend: windows, elements, applications, pictures, clipboard and input over one gRPC
+connection, and what a remote desktop cannot do.
 
 Elements of a remote desktop. The server gives an element a new id with each reading. We know it by the
 server's own reference, if the server tells it, and use the newest id.

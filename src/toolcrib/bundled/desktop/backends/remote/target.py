@@ -1,4 +1,5 @@
-"""Which gRPC server to use, from the environment: the variables of MacosUseSDK, and two for the token."""
+"""Which gRPC server to use, from the environment: the variables of MacosUseSDK, and two for the token;
+default address and timeout, and when the token is not sent."""
 
 from __future__ import annotations
 

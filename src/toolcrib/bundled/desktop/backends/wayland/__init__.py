@@ -1,4 +1,5 @@
-"""Wayland sessions: X11 programs through XWayland, elements through AT-SPI, the rest through portals.
+"""Wayland sessions: X11 programs through XWayland, elements through AT-SPI, the rest through portals. Has the
+messages about what is missing or does not work there.
 
 A Wayland compositor does not let one program see or control the windows of others. What works there:
 programs that use XWayland, like on X11; elements of all programs and their actions; screenshots and, after

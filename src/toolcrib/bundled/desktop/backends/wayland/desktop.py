@@ -1,4 +1,5 @@
-"""The Wayland backend: XWayland if it is there, accessibility, and portals."""
+"""The Wayland backend: XWayland if it is there, accessibility, and portals. Also the clipboard
+(wl-clipboard), displays, and errors for pictures of single windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Keyboard and pointer of a Wayland session: through XWayland for its windows, else the RemoteDesktop portal.
+Decides how long to wait for the user's permission, and the errors without it.
 
 The user allows the portal in a dialog when the first input is sent. The permission is not kept: if the user
 ends the session in the desktop's own controls, the next input asks again.

@@ -1,4 +1,5 @@
-"""Requests to xdg-desktop-portal: a method call whose result arrives later as a signal.
+"""Requests to xdg-desktop-portal: a method call whose result arrives later as a signal. Has the timeouts, and
+the errors when the portal is missing or the user refuses.
 
 The signal's path is known before the call, so it is listened to first; only signals of the portal's own
 connection count.

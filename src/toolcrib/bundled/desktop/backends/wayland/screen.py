@@ -1,4 +1,5 @@
-"""Pictures of the whole screen through the Screenshot portal, and the screen's size.
+"""Pictures of the whole screen through the Screenshot portal, and the screen's size: how long to wait for the
+user's permission, and the errors without a picture.
 
 Screen positions are XWayland's if there is XWayland, because X11 windows have theirs in it; otherwise they
 are the pixels of a screenshot. A picture of another size (a scaled display) is resized.

@@ -1,4 +1,5 @@
-"""Windows of a Wayland session: XWayland's like on X11, the others as accessibility lists them.
+"""Windows of a Wayland session: XWayland's like on X11, the others as accessibility lists them. Has the
+errors for what cannot be done with Wayland windows (focus, move, close).
 
 The position of a Wayland window is unknown. It is given far outside the screen, so that a position inside
 such a window is refused and cannot be clicked elsewhere.

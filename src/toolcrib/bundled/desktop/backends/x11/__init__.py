@@ -1,4 +1,4 @@
-"""X11 displays, with accessibility through AT-SPI."""
+"""X11 displays, with accessibility through AT-SPI: messages when there is no display or session bus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Lists, starts and ends programs on a display."""
+"""Lists, starts and ends programs on a display. Decides how the first window of a program is recognized, also
+if it was running already, and what of its error output is shown if it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The clipboard as a selection owner and as a requester, with large contents in parts (INCR).
+"""The clipboard as a selection owner and as a requester, with large contents in parts (INCR); time to wait
+for the owner, and formats that count as text.
 
 Runs in the listening thread, because an owner must answer other programs at any time.
 """

@@ -1,4 +1,5 @@
-"""A connection to an X server, owned by one thread that runs jobs and handles events.
+"""A connection to an X server, owned by one thread that runs jobs and handles events; the timeout of a job,
+and the error for a window that closed meanwhile.
 
 A server that hangs, or a client that grabs it, stops only this thread: callers give up after their deadline.
 All extensions are imported here because xcffib recognises events only of those known when it connects.

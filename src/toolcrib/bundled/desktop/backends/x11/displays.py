@@ -1,4 +1,4 @@
-"""Lists displays through RandR."""
+"""Lists displays through RandR: their place, scale (`Xft.dpi`), and where the pointer is."""
 
 from __future__ import annotations
 

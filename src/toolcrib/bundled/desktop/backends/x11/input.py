@@ -1,4 +1,5 @@
-"""Input through the XTEST extension; what is held between calls is released when nobody does it."""
+"""Input through the XTEST extension: entry point for pointer and keyboard, the time limit for typing, and
+after how many seconds keys and buttons that are held are released."""
 
 from __future__ import annotations
 

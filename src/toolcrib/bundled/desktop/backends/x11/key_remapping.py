@@ -1,4 +1,5 @@
-"""Lends keys to characters that the layout has no key for, and gives them back.
+"""Lends keys to characters that the layout has no key for, and gives them back. Decides which keys may be
+borrowed (multimedia keys, F13 and up) and which never (space, Enter, power off).
 
 What a key carried before is written to a property of the root window with the window of its owner, before the
 key changes, so that those of a crashed process are given back by the next one. If the layout has no empty

@@ -1,4 +1,5 @@
-"""Types text in any script and layout, and presses combinations of keys.
+"""Types text in any script and layout, and presses combinations of keys. Decides when typing stops because
+the window lost the focus or does not respond, and how many keys are borrowed at once.
 
 Finds the key for a character in the current layout, and lends keys to characters that have none. A key code
 that the layout leaves empty can carry two characters (plain and with Shift), and keeps them until the display

@@ -1,4 +1,5 @@
-"""X's numbers for characters and keys, and what a key types: from key codes and modifiers to characters.
+"""X's numbers for characters and keys, and what a key types: other names of keys (`enter`, `esc`), accents,
+and the error for an unknown key.
 
 The older keysyms of a script have the codes of an 8-bit character set of their time, with the number of the
 set in front.

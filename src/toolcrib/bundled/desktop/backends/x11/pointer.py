@@ -1,4 +1,5 @@
-"""Moves and clicks the pointer; a click can be refused unless the right program would receive it."""
+"""Moves, clicks, drags and scrolls the pointer; a click can be refused unless the right program would receive
+it. Has the steps of a drag, waiting times, and the refusals ("The window has moved")."""
 
 from __future__ import annotations
 

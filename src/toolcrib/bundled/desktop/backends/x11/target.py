@@ -1,4 +1,5 @@
-"""Which X display and session bus to use, and the environment of programs that are started there."""
+"""Which X display and session bus to use, and the environment of programs that are started there: without
+variables that look like secrets, and with accessibility turned on."""
 
 from __future__ import annotations
 

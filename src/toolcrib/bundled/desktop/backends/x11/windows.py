@@ -1,4 +1,5 @@
-"""Lists and controls windows as the EWMH standard describes; a list takes one round trip."""
+"""Lists and controls windows as the EWMH standard describes; a list takes one round trip. Decides how long to
+wait for focus, a new size or closing, and the message that no window manager is running."""
 
 from __future__ import annotations
 

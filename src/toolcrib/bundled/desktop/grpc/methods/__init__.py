@@ -1,4 +1,5 @@
-"""RPCs that are not made from the table of operations; each module offers `offer_methods(desktop)`."""
+"""RPCs that are not made from the table of operations; each module offers `offer_methods(desktop)`. Lists the
+RPCs that are not offered, and what to use instead."""
 
 MISSING = {
     "SelectFile": "there is no Finder here; open the file manager and use its elements.",

@@ -1,4 +1,5 @@
-"""Opening an application, which is a long-running operation on the wire."""
+"""The RPC that opens an application, which is a long-running operation on the wire; how long it waits for a
+window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents of the clipboard and its history: bytes on the wire, in one field for each type."""
+"""RPCs for the contents of the clipboard and its history: bytes on the wire, in one field for each type."""
 
 from __future__ import annotations
 

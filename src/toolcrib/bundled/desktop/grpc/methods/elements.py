@@ -1,4 +1,5 @@
-"""Elements: found, waited for, or as whole accessibility trees, once or as a stream of changes."""
+"""RPCs for elements: found, waited for, or as whole accessibility trees, once or as a stream of changes.
+Decides poll intervals, timeouts, and which changes are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros: stored, changed, run as operations."""
+"""RPCs for macros: stored, changed, run as operations."""
 
 from __future__ import annotations
 

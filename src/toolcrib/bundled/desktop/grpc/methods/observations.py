@@ -1,4 +1,4 @@
-"""Observations: created as operations, and streamed."""
+"""RPCs for observations: created as operations, and streamed."""
 
 from __future__ import annotations
 

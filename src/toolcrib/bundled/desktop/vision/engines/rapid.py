@@ -1,4 +1,5 @@
-"""RapidOCR: neural networks that also read Chinese and decorated text, at ten times the cost."""
+"""RapidOCR: neural networks that also read Chinese and decorated text, at ten times the cost. Has its
+languages and settings, and how pieces become lines and words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Tesseract, through tesserocr: the default engine."""
+"""Tesseract, through tesserocr: the default engine. Decides the lowest confidence of a word, and the messages
+about a missing package or language."""
 
 from __future__ import annotations
 

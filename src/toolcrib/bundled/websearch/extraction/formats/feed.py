@@ -1,4 +1,5 @@
-"""RSS and Atom feeds: their entries, newest first as the feed has them."""
+"""RSS and Atom feeds: their entries, newest first as the feed has them, with the most entries and longest
+summary. Other XML is returned as its text."""
 
 from __future__ import annotations
 

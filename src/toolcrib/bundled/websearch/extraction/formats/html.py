@@ -1,4 +1,5 @@
-"""Web pages: the article, the full page, or its raw text."""
+"""Web pages: the article, the full page, or its raw text. Decides where title, author and date come from,
+when a page needs scripts, and the notes about what is missing."""
 
 from __future__ import annotations
 

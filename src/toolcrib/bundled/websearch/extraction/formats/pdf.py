@@ -1,4 +1,5 @@
-"""PDF documents: the text of their pages."""
+"""PDF documents: the text of their pages, with the most pages and characters, and notes for scanned pages and
+passwords."""
 
 from __future__ import annotations
 

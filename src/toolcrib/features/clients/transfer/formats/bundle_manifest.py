@@ -1,4 +1,6 @@
-"""The `manifest.json` of an MCP bundle, unpacked: runs from its folder."""
+"""Imports the `manifest.json` of an MCP bundle, unpacked: the server runs from its folder, and its
+`user_config` becomes questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The `server.json` of the MCP registry: the first package that can be run here, else the first remote."""
+"""Imports the `server.json` of the MCP registry: the first package that can be run here (with npx, uvx or
+docker), else the first remote; open values become questions.
+"""
 
 from __future__ import annotations
 

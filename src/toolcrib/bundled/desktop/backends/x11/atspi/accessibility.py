@@ -1,4 +1,5 @@
-"""Elements of programs on an X11 display: their tree, places, contents and actions.
+"""Elements of programs on an X11 display: their tree, places, contents and actions. Decides what is at a
+point, how values are set, the longest text, and the error "The application does not answer".
 
 Where elements are on the screen. GTK 4 does not know the position of its windows and gives places inside
 them. They are moved by the position of the application's only window, or of the one with the title of the

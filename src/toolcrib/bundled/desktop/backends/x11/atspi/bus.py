@@ -1,4 +1,5 @@
-"""The accessibility bus: finds it, registers for events, and asks programs."""
+"""The accessibility bus: finds it, registers for events, and asks programs. Has the events and states that
+are listened to, and the timeouts of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Calls to programs that may hang: each with a deadline, and limited in number.
+"""Calls to programs that may hang: each with a deadline, and limited in number; how long a program that did
+not answer is not asked again.
 
 dbus-fast closes the connection if the bus does not read as fast as we send, so the calls in flight are
 limited: for all programs together, and for each of them, so that one that hangs leaves room for the others.

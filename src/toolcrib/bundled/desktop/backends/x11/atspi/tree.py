@@ -1,4 +1,5 @@
-"""Reads the elements of a program: from its cache where it has one, else node by node.
+"""Reads the elements of a program: from its cache where it has one, else node by node. Limits: most elements,
+depth; rows of hidden lists are left out.
 
 A cache leaves out what is created on demand, so the children of an element are asked for wherever their
 declared number differs from the cached one. What has arrived before the deadline is returned if the program

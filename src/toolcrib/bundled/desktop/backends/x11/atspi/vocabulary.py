@@ -1,4 +1,5 @@
-"""AT-SPI's numbers for roles and states, and the clean-up of names."""
+"""AT-SPI's numbers for roles and states, with their names, and the clean-up of element names (blanks, doubled
+names of GTK 4, longest name)."""
 
 from __future__ import annotations
 
