@@ -2,8 +2,7 @@
 
 BIN := .venv/bin
 # How many tests run at once: some wait more than they work, so more than the smallest machine has cores.
-JOBS := 4
-PARALLEL = -n $(JOBS) --dist worksteal --max-worker-restart 0
+JOBS := 6
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
@@ -22,13 +21,13 @@ run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
 test: lint ## Every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)
-	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+	@$(BIN)/python -m pytest --jobs $(JOBS) $(ARGS)
 
 # Those marked `quiet` come last, one at a time: the conformance suite has deadlines of its own, which a busy machine would miss.
 acceptance: dev needs page ## Every other test: the page, the desktop, databases, real packages, servers and clients (after make test)
 	@$(BIN)/python scripts/lint_page.py
 	@failed=0; run() { $(BIN)/python -m pytest "$$@" $(ARGS) || [ $$? -eq 5 ] || failed=1; }; \
-	run -m "acceptance and not quiet" $(PARALLEL); run -m "acceptance and quiet"; exit $$failed
+	run -m "acceptance and not quiet" --jobs 4; run -m "acceptance and quiet"; exit $$failed
 
 check: dev lint types layers ## Lint, format, types and layers, without the tests
 
@@ -76,10 +75,11 @@ lint: dev
 types: dev
 	@$(BIN)/mypy
 
-generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows
+generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows, docs/files.md
 	@$(BIN)/python -m toolcrib.operations.generate
 	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
 	@$(BIN)/python -m toolcrib.features.workflows.graph.json_schema
+	@$(BIN)/python scripts/file_index.py
 
 layers: dev
 	@$(BIN)/lint-imports --no-logo

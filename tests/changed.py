@@ -33,8 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Found out once: the processes of xdist get the options."""
-    if config.option.changed and not hasattr(config.option, "affected"):
+    if config.option.changed:
         root = config.rootpath
         config.option.affected = affected(root, changed_files(root, config.option.since))
 

@@ -1,4 +1,4 @@
-"""Runs a test that needs root in a user namespace of its own, where whoever runs the tests is not root."""
+"""Runs a test that needs root in a user namespace of its own, where the user is not root."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run_as_root(item: pytest.Item, what: str, *, other_users: bool) -> None:
     command = [*UNSHARE, "--map-auto"] if other_users else list(UNSHARE)
     _check(command, REASON.format(what=what))
     # What belongs to another user inside can only be deleted inside.
-    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none", "-m", "")
+    options = ("-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none", "-m", "")
     done = subprocess.run(
         [*command, sys.executable, "-m", "pytest", "-q", *options, item.nodeid],
         cwd=item.config.rootpath,

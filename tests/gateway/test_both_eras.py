@@ -9,7 +9,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import ElicitResult
 from pydantic import BaseModel
 
-from tests.servers.signin.issuer import listening_socket, running
+from tests.asgi_server import serving
+from tests.servers.signin.issuer import listening_socket
 
 
 class Name(BaseModel):
@@ -37,7 +38,7 @@ async def answer(context, params) -> ElicitResult:
 
 async def test_an_older_client_is_asked_by_a_server_that_we_speak_the_newer_era_with(serve, crib):
     listening, url = listening_socket()
-    async with running(asking_server().streamable_http_app(), listening):
+    async with serving(asking_server().streamable_http_app(), listening, lifespan=True):
         crib.entry("asking", {"type": "http", "url": f"{url}/mcp"})
         async with serve() as (host, address):
             await host.ready()

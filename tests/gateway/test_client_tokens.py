@@ -6,8 +6,9 @@ import httpx2
 import pytest
 from mcp.server import MCPServer
 
+from tests.asgi_server import serving
 from tests.gateway.speaking import ACCEPT, DEADLINE, Speaker, bearer
-from tests.servers.signin.issuer import listening_socket, running
+from tests.servers.signin.issuer import listening_socket
 from toolcrib.config.tokens import hash_token, new_token
 
 UPSTREAM = "Bearer token-of-the-entry"
@@ -37,7 +38,7 @@ async def test_a_clients_token_is_not_passed_on_to_a_server(serve, crib, client)
 
     token = new_token()
     listening, upstream = listening_socket()
-    async with running(recording, listening):
+    async with serving(recording, listening, lifespan=True):
         crib.entry("up", {"type": "http", "url": f"{upstream}/mcp", "headers": {"Authorization": UPSTREAM}})
         crib.setting(gateway={"tokenHash": hash_token(token)})
         async with serve() as (host, url):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from tests.asgi_server import serving
 from tests.llm.wire import anthropic, gemini, openai_chat
-from tests.llm.wire.script import _Server
 from toolcrib.errors import ModelBusy, NoModel
 from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.models import find_provider
@@ -35,14 +33,8 @@ async def listing(path: str, document: dict[str, Any]) -> AsyncIterator[str]:
         return JSONResponse(document)
 
     app = Starlette(routes=[Route(path, answer)])
-    server = _Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
-    task = asyncio.create_task(server.serve())
-    try:
-        await asyncio.wait_for(server.up.wait(), 60)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = server.force_exit = True
-        await asyncio.wait([task], timeout=60)
+    async with serving(app) as address:
+        yield address
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from tests import asgi_server
 from tests.llm.wire import faithful
 
 DEADLINE = 60.0
@@ -215,32 +215,8 @@ async def _stream(
         raise BrokenOff
 
 
-class _Server(uvicorn.Server):
-    """One that says when it is there, and leaves signals to the tests."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.up = asyncio.Event()
-
-    def capture_signals(self) -> Any:
-        return nullcontext()
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        self.up.set()
-
-
 @asynccontextmanager
 async def serving(protocol: Protocol5, script: Script) -> AsyncIterator[str]:
     """The vendor on loopback, and its address."""
-    config = uvicorn.Config(application(protocol, script), port=0, log_level="critical", lifespan="off")
-    server = _Server(config)
-    task = asyncio.create_task(server.serve())
-    try:
-        async with asyncio.timeout(DEADLINE):
-            await server.up.wait()
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = server.force_exit = True
-        await asyncio.wait([task], timeout=DEADLINE)
+    async with asgi_server.serving(application(protocol, script)) as address:
+        yield address

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
-import uvicorn
 from mcp.server import MCPServer
 from mcp.server.auth.provider import (
     AccessToken,
@@ -31,6 +30,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+
+from tests.asgi_server import serving
 
 DEADLINE = 60.0
 
@@ -131,19 +132,6 @@ class Scene:
             (await browser.get(address)).raise_for_status()
 
 
-@asynccontextmanager
-async def running(app: Any, listening: socket.socket) -> AsyncIterator[None]:
-    """Serve an application on a socket for as long as the block lasts."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
-    serving = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        # The socket listens already: whoever connects early is served once the server is up.
-        yield
-    finally:
-        server.should_exit = True
-        await serving
-
-
 def listening_socket() -> tuple[socket.socket, str]:
     found = socket.create_server(("127.0.0.1", 0))
     return found, f"http://127.0.0.1:{found.getsockname()[1]}"
@@ -176,8 +164,8 @@ async def signed_scene(overrides: dict[str, Any] | None = None, lifetime: int = 
         return text
 
     async with (
-        running(Starlette(routes=routes), issuer_socket),
-        running(server.streamable_http_app(), server_socket),
+        serving(Starlette(routes=routes), issuer_socket),
+        serving(server.streamable_http_app(), server_socket, lifespan=True),
     ):
         yield Scene(issuer, resource)
 

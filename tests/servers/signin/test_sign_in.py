@@ -9,7 +9,8 @@ import httpx2
 import pytest
 from mcp.server import MCPServer
 
-from tests.servers.signin.issuer import Scene, listening_socket, running, signed_scene
+from tests.asgi_server import serving
+from tests.servers.signin.issuer import Scene, listening_socket, signed_scene
 from toolcrib.cli.host_connection import reach
 from toolcrib.errors import AuthRequired, UsageError
 from toolcrib.schema.servers import ServerState
@@ -136,7 +137,7 @@ async def test_tokens_go_to_no_other_address_than_the_one_they_are_for(crib):
         crib.entry("guarded", {"type": "http", "url": scene.url})
         await log_in(crib, scene)
         listening, thief = listening_socket()
-        async with running(steal, listening):
+        async with serving(steal, listening):
             crib.entry("guarded", {"type": "http", "url": f"{thief}/mcp"})
             async with crib.open() as host:
                 await host.ready()
@@ -181,7 +182,7 @@ async def test_an_issuer_that_leads_astray_is_not_followed(overrides, why):
 
 async def test_a_server_that_asks_for_none_says_so(crib, tmp_path):
     listening, url = listening_socket()
-    async with running(MCPServer("open").streamable_http_app(), listening):
+    async with serving(MCPServer("open").streamable_http_app(), listening, lifespan=True):
         with pytest.raises(UsageError, match="requires no sign-in"):
             await sign_in("open", RemoteSpec(url=f"{url}/mcp"), lambda address, issuer: asyncio.sleep(0))
 

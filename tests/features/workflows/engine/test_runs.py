@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import sqlalchemy as sa
 
-from tests.features.workflows.engine.conftest import DEADLINE, Bench
+from tests.features.workflows.engine.conftest import Bench
 from tests.features.workflows.engine.sample_workflows import INNER, call, chain, expected, mixed, workflow
 from tests.loop_clock import LoopClock
 from toolcrib.errors import NotFound, UsageError
@@ -376,9 +376,7 @@ async def test_a_worker_that_lost_a_run_while_it_was_frozen_makes_no_further_cal
     await give_to(bench, run, "another worker")
     bench.services.release.set()
 
-    async with asyncio.timeout(DEADLINE):
-        while run in active:
-            await asyncio.sleep(0.01)
+    await bench.when(run, lambda record: run not in active)
     assert len(bench.calls(run)) == 1
     await give_to(bench, run, mine)
 
