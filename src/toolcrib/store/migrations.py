@@ -208,9 +208,11 @@ def applied_steps(connection: sqlite3.Connection, tables: FeatureTables) -> int:
 
 
 def apply_steps(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
-    """Apply missing ones of these."""
-    while (version := _version(connection)) < len(steps):
-        _take(connection, version, steps[version])
+    """Apply missing ones of these, all or none."""
+    if _version(connection) < len(steps):
+        with _writing(connection):
+            _apply(connection, steps)
+    version = _version(connection)
     if version > len(steps):
         raise ConfigError(
             "The database was written by a newer Toolcrib.",
@@ -219,13 +221,12 @@ def apply_steps(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ..
         )
 
 
-def _take(connection: sqlite3.Connection, version: int, statements: tuple[str, ...]) -> None:
-    with _writing(connection):
-        # Another process may have applied the step meanwhile.
-        if _version(connection) == version:
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+def _apply(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
+    # Another process may have applied some meanwhile.
+    while (version := _version(connection)) < len(steps):
+        for statement in steps[version]:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version + 1}")
 
 
 def _add(connection: sqlite3.Connection, step: TableStep) -> None:
