@@ -186,7 +186,8 @@ class ScreenView:
     def _note(self, change: DesktopChange) -> None:
         self.changed = time.monotonic()
         self._outdated_at = min(self._outdated_at, self.changed)
-        if change.kind == "window" or "focused" in change.detail:
+        # The order of windows also changes when the user clicks, and says nothing of the focus.
+        if change.detail == "active" or "focused" in change.detail:
             self._reports.append(self.changed)
 
     async def _look(self) -> None:
