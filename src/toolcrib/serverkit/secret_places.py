@@ -1,4 +1,5 @@
-"""Where keys, passwords, histories and other private data are usually kept, and whether a path leads there.
+"""Where keys, passwords, histories and other private data are usually kept (`.env`, `.ssh`), the samples that
+are not private (`.env.example`), and whether a path leads there.
 
 A path is given by its parts. A part is a sequence of characters and wildcards, so that `.en?` and `*.pe*` are
 found as well as `.env` and `server.pem`. Case is ignored, because some file systems ignore it.

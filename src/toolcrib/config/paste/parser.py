@@ -1,5 +1,6 @@
-"""Finds the meaning of what is pasted after `toolcrib add`: a command line, package, address, file, folder or
-JSON; with the errors for what is not recognised. Reads the files that it names, and changes nothing.
+"""Finds the meaning of what is pasted after `toolcrib add`: a command line, package, address, file, folder
+or JSON, after a prompt such as `$`; with the errors for what is not recognised. Reads the files that it
+names, and changes nothing.
 """
 
 from __future__ import annotations

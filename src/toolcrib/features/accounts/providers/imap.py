@@ -1,5 +1,5 @@
 """Mailboxes of any provider: IMAP to read, SMTP to send, signed in to with a password; the form with its help
-texts, the check with its time limit, and warnings about missing encryption.
+texts, the ports if none is given, the check with its time limit, and warnings about missing encryption.
 """
 
 from __future__ import annotations

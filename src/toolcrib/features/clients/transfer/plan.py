@@ -1,5 +1,5 @@
-"""Plans an import: which servers are new or known, what happens to names in conflict (skip, rename, replace),
-which questions are open, which secrets get stored.
+"""Plans an import: which servers are new or known, what happens to names in conflict (skip, replace, a new
+name such as `github-2`), which questions are open, which secrets get stored.
 
 Pure: the existing entries and secrets are arguments. Importing trusts nothing: the servers wait for
 approval, as any entry does that the user did not write.
