@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.bundled.desktop.full_tools import FullTools
 
 T = TypeVar("T")
-DEADLINE = 30.0
+DEADLINE = 90.0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

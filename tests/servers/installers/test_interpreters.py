@@ -87,7 +87,7 @@ async def test_a_floor_with_a_patch_number_is_met_by_the_release_that_is_install
         runtimes=tmp_path, cache=tmp_path, place=tmp_path, runner=CommandRunner(environ=environ)
     )
     here = await find_python(context, PythonRange(f">={NEXT}"))
-    assert here is not None, "another Python is needed; see scripts/test-needs.sh"
+    assert here is not None, "a Python newer than this one is needed, such as one of pyenv"
     wheel(tool_catalog, python=f">={here[1]}")
 
     plan = await installations.plan("pypi:tiny-server", "tiny")
