@@ -1,5 +1,5 @@
 """AI steps of workflows: an agent with chosen tools, a limit of calls, and an answer that fits a schema; how
-often it may try, and what it is told if the answer does not fit.
+often it may try, and the message after an answer that does not fit.
 
 The calls that the model decided on and its answer are noted in the trace. A run that replays another one
 makes the same calls and takes the same answer, without a model.
