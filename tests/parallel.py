@@ -11,6 +11,7 @@ import gc
 import os
 import random
 import signal
+import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -47,6 +48,8 @@ class Worker:
     connection: Connection
     left: list[int] = field(default_factory=list)
     """The tests that it has and did not finish."""
+    reason: str = ""
+    """Why it ended, if it could say so."""
 
 
 class Workers:
@@ -63,8 +66,9 @@ class Workers:
             for _ in range(self._jobs):
                 self._start([])
             while self._workers:
-                for connection in wait(list(self._workers)):
-                    self._receive(self._workers[connection])
+                ready = wait(list(self._workers))
+                for worker in [found for found in self._workers.values() if found.connection in ready]:
+                    self._receive(worker)
         finally:
             for worker in self._workers.values():
                 os.kill(worker.pid, signal.SIGKILL)
@@ -111,8 +115,8 @@ class Workers:
             self._send(worker, self._part())
         elif kind == "done":
             worker.left.remove(data)
-        elif kind == "start":
-            hook.pytest_runtest_logstart(nodeid=data, location=())
+        elif kind == "broken":
+            worker.reason = data
         else:
             report = hook.pytest_report_from_serializable(config=config, data=data)
             hook.pytest_runtest_logreport(report=report)
@@ -125,12 +129,13 @@ class Workers:
         if not worker.left:
             return
         item = self._session.items[worker.left[0]]
+        ended = f"The process of the test ended with {os.waitstatus_to_exitcode(status)}."
         report = pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
             keywords={},
             outcome="failed",
-            longrepr=f"The process that ran the test ended with {os.waitstatus_to_exitcode(status)}.",
+            longrepr=worker.reason or ended,
             when="call",
         )
         item.ihook.pytest_runtest_logreport(report=report)
@@ -175,6 +180,9 @@ def _work(session: pytest.Session, connection: Connection) -> None:
         code = 0
     except (KeyboardInterrupt, BrokenPipeError, EOFError):
         pass
+    except BaseException:  # noqa: BLE001 - the end of a forked process
+        with suppress(OSError):
+            connection.send(("broken", traceback.format_exc()))
     finally:
         os._exit(code)
 

@@ -77,7 +77,7 @@ def test_a_test_that_ends_its_process_fails_and_the_others_run(folder: Path) -> 
 
     assert done.returncode == 1
     assert "2 failed, 40 passed, 1 skipped" in done.stdout, done.stdout
-    assert "The process that ran the test ended with 3." in done.stdout
+    assert "The process of the test ended with 3." in done.stdout
 
 
 def test_no_further_part_is_given_out_after_the_last_failure_allowed(folder: Path) -> None:
