@@ -60,4 +60,5 @@ def store(crib: Any, discord: Discord) -> AccountStore:
 async def call(crib: Any, store: AccountStore) -> AsyncIterator[Caller]:
     crib.entry("discord", {"type": "inprocess", "module": "toolcrib.bundled.discord"})
     async with crib.open() as host:
+        await host.ready()
         yield Caller(host, store)

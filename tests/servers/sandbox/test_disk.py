@@ -69,7 +69,8 @@ async def test_no_other_place_takes_files_without_end(crib: Crib, place: str) ->
         assert "Error" in await run(writing)
 
 
-@pytest.mark.parametrize("place", ["", "/tmp/"])
+# Bubblewrap gives code a `/tmp` of its own; in Landlock, which is used without it, code cannot write there.
+@pytest.mark.parametrize("place", ["", pytest.param("/tmp/", marks=pytest.mark.acceptance)])
 async def test_code_of_a_workflow_is_ended_above_its_limit(
     monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

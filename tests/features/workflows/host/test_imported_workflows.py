@@ -232,14 +232,7 @@ async def test_workflows_of_a_backup_from_another_home_need_a_confirmation(
     assert review["confirmed"] is keep
 
 
-async def test_code_sees_its_own_folder_and_python_and_no_other_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "notes.txt").write_text(SECRET)
-    monkeypatch.setenv("HOME", str(home))
-    look = """
+LOOK = """
 import os, json, decimal, zoneinfo
 found = {}
 for path in paths:
@@ -250,17 +243,34 @@ for path in paths:
 open("mine", "w").write("x")
 return {"found": found, "own": sorted(os.listdir("."))}
 """
-    paths = [
-        "/etc/passwd",
-        "/etc/hostname",
-        "/home",
-        "/var/log",
-        str(home),
-        str(Path.cwd() / "docs"),
-    ]
-    value, _ = await CodeRunner().run(look, {"paths": paths}, 60)
+
+
+async def test_code_sees_its_own_folder_and_python_and_the_content_of_no_other_files(
+    user_home: Path,
+) -> None:
+    notes = str(user_home / "notes.txt")
+    paths = ["/etc/passwd", "/etc/hostname", notes, str(Path.cwd() / "docs/index.md")]
+    value, _ = await CodeRunner().run(LOOK, {"paths": paths}, 60)
 
     assert {path: found for path, found in value["found"].items() if found} == {}
     assert value["own"] == ["code.py", "inputs.json", "mine"]
     with pytest.raises(CallFailed):
-        await CodeRunner().run(f"return open({str(home / 'notes.txt')!r}).read()", {}, 60)
+        await CodeRunner().run(f"return open({notes!r}).read()", {}, 60)
+
+
+@pytest.mark.acceptance
+async def test_in_bubblewrap_code_sees_no_names_of_other_files(user_home: Path) -> None:
+    """Landlock, which is used without bubblewrap, cannot hide names."""
+    paths = ["/home", "/var/log", str(user_home), str(Path.cwd() / "docs")]
+    value, _ = await CodeRunner().run(LOOK, {"paths": paths}, 60)
+
+    assert {path: found for path, found in value["found"].items() if found} == {}
+
+
+@pytest.fixture
+def user_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "notes.txt").write_text(SECRET)
+    monkeypatch.setenv("HOME", str(home))
+    return home
