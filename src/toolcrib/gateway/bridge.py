@@ -20,7 +20,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from pydantic_core import from_json
@@ -51,7 +51,7 @@ _ENVELOPE = "io.modelcontextprotocol/"
 """Prefix of the keys that concern one connection only, as the progress token does."""
 _USUAL_KEYS = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, "progressToken"})
 _INPUT_KEYS = frozenset({"inputResponses", "requestState"})
-_NO_INPUT: tuple[None, dict[str, Any]] = (None, {})
+_NOTHING: dict[str, Any] = {}
 CAPABILITY_OF = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
@@ -98,7 +98,7 @@ class CallingClient(Protocol):
     """What a call has to know of its client."""
 
     principal: Principal
-    capabilities: dict[str, Any]
+    capabilities: Mapping[str, Any]
     log_level: str
 
 
@@ -109,23 +109,29 @@ class RelayedCall:
     with its capabilities, its metadata and its input.
     """
 
+    may_wait = False
+    """The client may have to come back with input."""
+    wants_legacy = False
+    """It is of the legacy era and has capabilities that servers may use."""
+    _asker: str | None = None
+    _input = _capabilities = _meta = _NOTHING
+    _task: _CallTask | None = None
+
     def __init__(self, client: CallingClient, request: Request, wire: Wire) -> None:
         self.principal = client.principal
         self.wire = wire
         self._client = client
         self._request = request
         self._modern = modern = request.modern
-        returns = modern and not _INPUT_KEYS.isdisjoint(request.params)
-        self._asker, self._input = self._read_input(request) if returns else _NO_INPUT
+        if modern and not _INPUT_KEYS.isdisjoint(request.params):
+            self._asker, self._input = self._read_input(request)
         stated = request.meta[CLIENT_CAPABILITIES] if modern else client.capabilities
-        capabilities = stated and {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
-        self._capabilities: dict[str, Any] = capabilities
-        self.may_wait = modern and bool(capabilities)
-        """True if the client may have to come back with input."""
-        self.wants_legacy = not modern and bool(capabilities)
-        """It is of the legacy era and has capabilities that servers may use."""
-        self._meta = {} if request.meta.keys() <= _USUAL_KEYS else _extra(request.meta)
-        self._task: _CallTask | None = None
+        if stated:
+            self._capabilities = {name: stated[name] for name in CAPABILITY_OF.values() if name in stated}
+            self.may_wait = modern and bool(self._capabilities)
+            self.wants_legacy = not modern and bool(self._capabilities)
+        if not request.meta.keys() <= _USUAL_KEYS:
+            self._meta = _extra(request.meta)
 
     @property
     def subject(self) -> tuple[str, Any, Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 from toolcrib import plugins
@@ -54,17 +55,18 @@ _MODERN_KEYS = frozenset({"resultType", "ttlMs", "cacheScope"})
 
 
 class GatewayClient:
-    """What the gateway knows of a client, and its running requests."""
+    """What the gateway knows of a client, and its running requests. A modern request makes one of its own."""
+
+    version: str | None = None
+    """The version negotiated by `initialize`; None before."""
+    capabilities: Mapping[str, Any] = MappingProxyType({})
+    """As a legacy client declared them."""
+    log_level = "info"
 
     def __init__(self, gateway: Gateway, channel: Channel, principal: Principal) -> None:
         self.gateway = gateway
         self.channel = channel
         self.principal = principal
-        self.version: str | None = None
-        """The version negotiated by `initialize`; None before."""
-        self.capabilities: dict[str, Any] = {}
-        """As a legacy client declared them."""
-        self.log_level = "info"
         self._running = RunningRequests()
 
     async def respond(self, message: Message, wire: Wire) -> Message | None:

@@ -12,12 +12,16 @@ from typing import Any, Protocol
 from pydantic_core import to_json
 
 from toolcrib.errors import ConnectionLost, PeerError
-from toolcrib.serverkit.encoding import HEAVY, encode_heavy_message, encode_message, weight
+from toolcrib.serverkit.encoding import HEAVY, SCALARS, SMALL, encode_heavy_message, encode_message, weight
 from toolcrib.serverkit.encoding import encode as encode_json
 from toolcrib.serverkit.protocol import INTERNAL_ERROR, SERVER_INFO, Message
 from toolcrib.version import __version__
 
 INFO = {"name": "toolcrib", "version": __version__}
+
+_FEW = 8
+_OWN_META = {SERVER_INFO: INFO}
+_USUAL_KEYS = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
 
 AT_ONCE = 200
 """Items of a list encoded before other tasks get their turn."""
@@ -78,9 +82,33 @@ def encode(message: Message) -> bytes:
 async def encode_any(message: Message) -> bytes:
     """Like `encode`; a large message is encoded in a thread."""
     result = message.get("result")
-    if type(result) is Encoded or weight(message) <= HEAVY:
+    if type(result) is Encoded or (type(result) is dict and _is_light(result)) or weight(message) <= HEAVY:
         return encode(message)
     return await encode_heavy_message(message)
+
+
+def _is_light(result: dict[str, Any]) -> bool:
+    """Whether it is one short text and perhaps a few plain values, as most results are; saves weighing it."""
+    content, structured = result.get("content"), result.get("structuredContent")
+    if type(content) is not list or len(content) != 1 or not result.keys() <= _USUAL_KEYS:
+        return False
+    meta = result.get("_meta")
+    if meta and meta != _OWN_META:
+        return False
+    total = 0
+    for part in content if structured is None else (content[0], structured):
+        if type(part) is not dict or len(part) > _FEW:
+            return False
+        for name, value in part.items():
+            kind = type(value)
+            if type(name) is not str or (kind is not str and kind is not int and kind not in SCALARS):
+                return False
+            total += len(name)
+            if kind is str:
+                total += len(value)
+            elif kind is int:
+                total += value.bit_length()
+    return total <= SMALL
 
 
 def completed(result: Mapping[str, Any]) -> dict[str, Any]:

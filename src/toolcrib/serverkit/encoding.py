@@ -37,6 +37,8 @@ MAX_HANDED_ON = 100_000
 HEAVY = 256 * 1024
 """The weight of a value from which it is written in a thread; about the characters of its JSON."""
 VALUE_WEIGHT = 32
+SCALARS = frozenset((bool, float, type(None)))
+_CONTAINERS = (dict, list, tuple)
 _PAIR = rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]"
 _HALF = rb"\xed[\xa0-\xbf][\x80-\xbf]"
 """Surrogates in UTF-8, where they are not allowed. Compiled on first use."""
@@ -107,7 +109,7 @@ def weight(value: Any, most: int = HEAVY) -> int:
                 left -= len(inner)
             elif kind is int:
                 left -= inner.bit_length()  # a long number takes more time than its digits suggest
-            elif kind is dict or kind is list or isinstance(inner, dict | list | tuple):
+            elif kind not in SCALARS and isinstance(inner, _CONTAINERS):
                 pending.append(inner)
     return most - left
 

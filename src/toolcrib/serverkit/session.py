@@ -72,9 +72,7 @@ class ToolProvider(Protocol):
 class RunningRequests(dict[RequestId, asyncio.Task[Any]]):
     """The task behind each request."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._cancelled: set[RequestId] = set()
+    _cancelled: frozenset[RequestId] = frozenset()
 
     async def outcome(self, request_id: RequestId, work: Awaitable[Outcome]) -> Outcome | None:
         """What the work comes to; None when the client cancelled the request meanwhile."""
@@ -97,13 +95,13 @@ class RunningRequests(dict[RequestId, asyncio.Task[Any]]):
         finally:
             del self[request_id]
             if self._cancelled:
-                self._cancelled.discard(request_id)
+                self._cancelled -= {request_id}
 
     def cancel(self, request_id: Any) -> None:
         """The client no longer wants this one; an unknown one is fine."""
         task = self.get(request_id) if type(request_id) in REQUEST_ID else None
         if task is not None and request_id not in self._cancelled:
-            self._cancelled.add(request_id)
+            self._cancelled |= {request_id}
             task.cancel()
 
     def cancel_all(self) -> None:

@@ -23,17 +23,23 @@ BOTH_LOOPS = True
 NOTE = {"jsonrpc": "2.0", "method": "x"}
 
 
+@pytest.fixture
+def mark() -> str:
+    """A marker of this process's children alone: others run the same tests at the same time."""
+    return f"mark.{os.getpid()}."
+
+
 # What the child is given
 
 
-async def test_the_environment_is_exactly_the_given_one(monkeypatch: pytest.MonkeyPatch):
+async def test_the_environment_is_exactly_the_given_one(monkeypatch: pytest.MonkeyPatch, mark: str):
     monkeypatch.setenv("A_KEY_OF_OURS", "not for servers")
     spec = misbehaving("report", env={"B": "entry", "OWN": "é=1"})
     environment = {"A": "given", "B": "given"}
-    async with linked(spec, environment=environment, marker="mark.1.") as (_, ear):
+    async with linked(spec, environment=environment, marker=mark) as (_, ear):
         said = await ear.said()
     said["environ"].pop("LC_CTYPE", None)  # the interpreter's own doing
-    assert said["environ"] == {"A": "given", "B": "entry", "OWN": "é=1", MARKER: "mark.1."}
+    assert said["environ"] == {"A": "given", "B": "entry", "OWN": "é=1", MARKER: mark}
 
 
 async def test_arguments_and_folder_arrive_as_they_are(tmp_path: Path):
@@ -155,19 +161,19 @@ async def test_a_good_child_ends_with_its_input():
 
 
 @pytest.mark.parametrize("how", ["stubborn", "leave_a_child", "leave_a_deaf_child", "leave_a_daemon"])
-async def test_nothing_is_left_of_a_child_that_does_not_want_to_end(brisk, how: str):
-    async with linked(misbehaving(how), marker="mark.9.") as (link, ear):
+async def test_nothing_is_left_of_a_child_that_does_not_want_to_end(brisk, how: str, mark: str):
+    async with linked(misbehaving(how), marker=mark) as (link, ear):
         (pid,) = (await ear.said())["pids"]
         assert alive(pid)
     assert not alive(pid)
     assert link.pid is not None
     assert not alive(link.pid)
-    assert marked("mark.9.") == []
+    assert marked(mark) == []
     assert ear.losses == []
 
 
-async def test_nothing_is_left_of_a_child_that_crashed_either(brisk):
-    async with linked(misbehaving("leave_a_daemon"), marker="mark.10.") as (link, ear):
+async def test_nothing_is_left_of_a_child_that_crashed_either(brisk, mark: str):
+    async with linked(misbehaving("leave_a_daemon"), marker=mark) as (link, ear):
         (pid,) = (await ear.said())["pids"]
         assert link.pid is not None
         os.kill(link.pid, signal.SIGKILL)
@@ -208,9 +214,9 @@ async def test_ten_children_come_and_go_without_a_trace():
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
-async def test_cancelled_in_the_middle_of_opening_nothing_is_left(brisk, turns: int):
+async def test_cancelled_in_the_middle_of_opening_nothing_is_left(brisk, turns: int, mark: str):
     async def hold() -> None:
-        async with linked(misbehaving("stubborn"), marker="mark.11."):
+        async with linked(misbehaving("stubborn"), marker=mark):
             await asyncio.Event().wait()
 
     opening = asyncio.ensure_future(hold())
@@ -219,12 +225,12 @@ async def test_cancelled_in_the_middle_of_opening_nothing_is_left(brisk, turns: 
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    assert marked("mark.11.") == []
+    assert marked(mark) == []
 
 
-async def test_cancelled_again_while_ending_it_still_ends(brisk):
+async def test_cancelled_again_while_ending_it_still_ends(brisk, mark: str):
     async def hold(ready: asyncio.Event) -> None:
-        async with linked(misbehaving("stubborn"), marker="mark.12.") as (_, ear):
+        async with linked(misbehaving("stubborn"), marker=mark) as (_, ear):
             await ear.said()
             ready.set()
             await asyncio.Event().wait()
@@ -239,15 +245,15 @@ async def test_cancelled_again_while_ending_it_still_ends(brisk):
     assert not holding.done()
     with pytest.raises(asyncio.CancelledError):
         await holding
-    assert marked("mark.12.") == []
+    assert marked(mark) == []
 
 
-async def test_an_error_inside_the_block_comes_out_and_the_child_is_gone():
+async def test_an_error_inside_the_block_comes_out_and_the_child_is_gone(mark: str):
     async def stumble() -> None:
-        async with linked(misbehaving("mute"), marker="mark.13.") as (_, ear):
+        async with linked(misbehaving("mute"), marker=mark) as (_, ear):
             await ear.said()
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await stumble()
-    assert marked("mark.13.") == []
+    assert marked(mark) == []
