@@ -88,7 +88,8 @@ class GatewayClient:
                 raise Refusal(METHOD_NOT_FOUND, f"Unknown method: {request.method}")
             if TRACEPARENT in request.meta:
                 carry(request.meta)
-            result = await self._running.outcome(request.id, handler(self, request, wire))
+            work = handler(self, request, wire)
+            result = await self._running.outcome(request.id, work, self.gateway.loop)
             if result is None:
                 return None
             if request.modern and type(result) is not Encoded:

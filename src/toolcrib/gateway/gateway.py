@@ -177,6 +177,7 @@ class Gateway:
     def __init__(self, host: Host, profile: Profile | None = None) -> None:
         self.host = host
         self.profile = profile or Profile()
+        self.loop = asyncio.get_running_loop()
         self.search = self._search_mode()
         self.waiting_calls = WaitingCalls()
         kept = ListFiles(host.paths.state / "lists")

@@ -74,9 +74,14 @@ class RunningRequests(dict[RequestId, asyncio.Task[Any]]):
 
     _cancelled: frozenset[RequestId] = frozenset()
 
-    async def outcome(self, request_id: RequestId, work: Awaitable[Outcome]) -> Outcome | None:
-        """What the work comes to; None when the client cancelled the request meanwhile."""
-        task = asyncio.current_task()
+    async def outcome(
+        self, request_id: RequestId, work: Awaitable[Outcome], loop: asyncio.AbstractEventLoop | None = None
+    ) -> Outcome | None:
+        """What the work comes to; None when the client cancelled the request meanwhile.
+
+        The running `loop`, where it is known, saves a look for it: a system call in Python 3.11.
+        """
+        task = asyncio.current_task(loop)
         if task is None:
             raise RuntimeError("requests are answered in tasks")
         before = task.cancelling()
