@@ -241,7 +241,8 @@ def _with_one_ms(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_one_ms(one) for one in value]
     if isinstance(value, dict):
-        return {key: 1.0 if key == "ms" and one else _with_one_ms(one) for key, one in value.items()}
+        timed = {"ms": 1.0} if value.get("ms") is not None else {}
+        return {key: _with_one_ms(one) for key, one in value.items()} | timed
     return value
 
 
