@@ -51,6 +51,12 @@ def program(crib) -> Callable[..., None]:
 
 
 @pytest.fixture
+def library(crib) -> None:
+    """Adds `library.py` as a server in this process: one of its own imports the official SDK for a second."""
+    crib.entry("library", {"type": "inprocess", "module": "tests.gateway.programs.library"})
+
+
+@pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list waits for servers that take long to start or to answer, as they do on a busy machine."""
     monkeypatch.setattr(gateway, "LIST_PATIENCE", 60.0)

@@ -101,9 +101,8 @@ async def test_a_modern_client_that_listens_is_told_of_new_prompts(serve, progra
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("back", ERAS)
-async def test_arguments_of_prompts_and_templates_are_completed(serve, program, mode, back):
+async def test_arguments_of_prompts_and_templates_are_completed(serve, program, library, mode, back):
     program("memos", "offering.py", back)
-    program("library", "library.py")
     async with serve() as (_, url), Client(streamable_http_client(url), mode=mode) as client:
         prompt = mcp_types.PromptReference(type="ref/prompt", name="memos__greet")
         assert (await client.complete(prompt, {"name": "who", "value": "Ad"})).completion.values == ["Ada"]

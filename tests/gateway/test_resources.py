@@ -54,9 +54,8 @@ async def test_resources_are_listed_and_read_in_every_pair_of_eras(connect, prog
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("back", ERAS)
-async def test_templates_are_listed_and_what_fits_them_is_read(connect, program, mode, back):
+async def test_templates_are_listed_and_what_fits_them_is_read(connect, program, library, mode, back):
     program("memos", "offering.py", back)
-    program("library", "library.py")
     async with connect(mode) as client:
         listed = (await client.list_resource_templates()).resource_templates
         assert [one.uri_template for one in listed] == ["book://{title}/{page}", "memo://{topic}/notes"]
@@ -69,8 +68,7 @@ async def test_templates_are_listed_and_what_fits_them_is_read(connect, program,
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_what_nobody_lists_is_found_by_asking_around(connect, program, mode):
-    program("library", "library.py")
+async def test_what_nobody_lists_is_found_by_asking_around(connect, program, library, mode):
     program("memos", "offering.py", "legacy")
     async with connect(mode) as client:
         [secret] = (await client.read_resource("memo://secret")).contents
@@ -143,8 +141,7 @@ async def test_definitions_pass_byte_for_byte(serve, program, back):
         assert '{"name":"memos__greet",' + arguments + ',"x-unknown":{"b":1,"a":2}}' in prompts
 
 
-async def test_a_profile_hides_the_resources_of_other_servers(connect, program):
-    program("library", "library.py")
+async def test_a_profile_hides_the_resources_of_other_servers(connect, program, library):
     program("memos", "offering.py", "legacy")
     async with connect("auto", Profile(servers=("library",))) as client:
         assert [str(one.uri) for one in (await client.list_resources()).resources] == ["book://cover"]

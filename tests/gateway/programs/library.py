@@ -26,4 +26,5 @@ async def complete(ref, argument, context) -> Completion:
     return Completion(values=[f"{argument.value}x"])
 
 
-server.run()
+if __name__ == "__main__":
+    server.run()

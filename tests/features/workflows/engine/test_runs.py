@@ -372,8 +372,8 @@ async def test_a_worker_that_lost_a_run_while_it_was_frozen_makes_no_further_cal
     active = bench.engine._runtime.active
     mine = active[run].owner
 
-    active[run].confirmed = float("-inf")  # It did not look again since.
     await give_to(bench, run, "another worker")
+    bench.engine._runtime.stale_after = float("-inf")  # Whenever it looked last, that was long ago.
     bench.services.release.set()
 
     await bench.when(run, lambda record: run not in active)

@@ -268,21 +268,18 @@ def _take(
     taker = f"{wait.key.run}:{wait.key.step}:{wait.key.number}"
     sent = events.c.run.in_(with_parents(root))
     mine = sa.select(events).where(sent, events.c.taken == taker)
-    if (row := connection.execute(mine).first()) is not None:
-        return _event(row, serializer)
-    if wait.answered:
-        return None
-    free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None))
-    if wait.until is not None:
-        free = sa.and_(free, events.c.sent <= wait.until)
-    oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
-    taken = (
-        sa.update(events)
-        .where(events.c.id == oldest, events.c.taken.is_(None))
-        .values(taken=taker)
-        .returning(*events.c)
-    )
-    row = connection.execute(taken).first()
+    if not wait.answered:
+        # The write comes first: if an attempt that was given up is about to commit, it waits for it.
+        other = events.alias()
+        has_one = sa.exists().where(other.c.run.in_(with_parents(root)), other.c.taken == taker)
+        free = sa.and_(sent, events.c.name == name, events.c.taken.is_(None), ~has_one)
+        if wait.until is not None:
+            free = sa.and_(free, events.c.sent <= wait.until)
+        oldest = sa.select(sa.func.min(events.c.id)).where(free).scalar_subquery()
+        connection.execute(
+            sa.update(events).where(events.c.id == oldest, events.c.taken.is_(None)).values(taken=taker)
+        )
+    row = connection.execute(mine).first()
     return None if row is None else _event(row, serializer)
 
 
