@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 # How many tests run at once: some wait more than they work, so more than the smallest machine has cores.
-JOBS := 6
+JOBS := 8
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
