@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
-from toolcrib.retrieval.evidence import COLUMNS, DENSE_ONLY, WITH_TOKENS
 from toolcrib.retrieval.finder import passage
 from toolcrib.retrieval.query import read_query
+from toolcrib.retrieval.ranking import COLUMNS, DENSE_ONLY, WITH_TOKENS
 from training.material import FOLDS, fold_of, read_lines
 from training.ordering import Ranked, fit, look, measure
 

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from toolcrib.retrieval.embedder import Embedded, QueryVectors
-from toolcrib.retrieval.evidence import COLUMNS, gather
 from toolcrib.retrieval.index import Index
 from toolcrib.retrieval.query import read_query
+from toolcrib.retrieval.ranking import COLUMNS, gather
 from toolcrib.retrieval.vectors import Vectors
 from toolcrib.schema.tools import Tool, ToolDefinition
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import Crib
-from toolcrib.agent.call_requests import MOST_QUESTIONS
 from toolcrib.agent.events import Asking
+from toolcrib.agent.server_questions import MOST_QUESTIONS
 from toolcrib.approvals.gate import AllowAll
 from toolcrib.testing.model import ScriptedModel, calls
 

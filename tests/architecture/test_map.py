@@ -122,7 +122,7 @@ QUESTIONS = [
     ),
     Question("when SSE is tried", "falls back to SSE", "servers/remote/http_link.py", "MAY_BE_SSE"),
     Question("how many copies of the database are kept", "copies before", "store/database.py", "KEPT"),
-    Question("a word that holds a tool", "words that hold a tool", "tools/steering.py", "SECRECY"),
+    Question("a word that holds a tool", "words that hold a tool", "tools/suspicious_phrases.py", "SECRECY"),
     Question(
         "a folder that is asked about", "make programs run", "serverkit/confined/protected.py", "FOLDERS"
     ),

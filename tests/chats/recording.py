@@ -51,7 +51,7 @@ class Recorder:
         self._turn: LiveTurn | None = None
 
     def agent(self, model: Model, *, mode: Any = "off") -> Agent:
-        person = self.host.chats.news.person(self.host.core.client_requests.questions)
+        person = self.host.chats.news.person(self.host.core.question_router.questions)
         return self.host.agent(model, person=person, mode=mode)
 
     async def ask(self, agent: Agent, text: str = "Go.", images: Sequence[Image] = ()) -> None:
@@ -93,7 +93,7 @@ class Recorder:
     def reply(self, question: Json, action: str, **content: Any) -> None:
         """Answer a question."""
         reply = {"action": action, "content": content}
-        self.host.core.client_requests.questions.decide(question["id"], reply)
+        self.host.core.question_router.questions.decide(question["id"], reply)
 
     async def recording(self) -> Json:
         """All of it, without what differs from one run to the next."""

@@ -12,7 +12,7 @@ import pytest
 
 from tests.soak.small_material import write_data, write_wheel
 from toolcrib.retrieval.embedders.builtin import BuiltinEmbedder
-from toolcrib.retrieval.evidence import COLUMNS
+from toolcrib.retrieval.ranking import COLUMNS
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from toolcrib.agent.client_requests import OpenQuestions
 from toolcrib.agent.live import LiveTurn, Turns
 from toolcrib.agent.ports import AgentQuestion, User
+from toolcrib.agent.question_routing import OpenQuestions
 from toolcrib.agent.tool_offer import ToolForms
 from toolcrib.chats.reducer import EventLog
 from toolcrib.config.secrets import SecretStore
@@ -299,7 +299,7 @@ def open_chat_services(
         rows=ChatRows(database),
         words=words,
         news=ChatFeed(core.events, words.told),
-        questions=core.client_requests.questions,
+        questions=core.question_router.questions,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.client_requests import ClientRequests
+from toolcrib.agent.question_routing import QuestionRouter
 from toolcrib.clock import Clock
 from toolcrib.config.contents import SERVERS, Config, fingerprint
 from toolcrib.config.entries import parse_entry
@@ -72,7 +72,7 @@ class HostCore:
     registry: Registry
     screening: Screening
     """Holds new tools with suspicious definitions."""
-    client_requests: ClientRequests
+    question_router: QuestionRouter
     credentials: CredentialStore
     connector: Connector
     server_events: ServerEvents
@@ -184,7 +184,7 @@ async def build_core(
     guard = await stack.enter_async_context(guard_processes(paths.state / "hosts"))
     bus: Bus[Event] = Bus()
     registry = Registry(bus, history, pins, prefix=settings.tool_prefix)
-    client_requests = ClientRequests(
+    question_router = QuestionRouter(
         lambda tool: found.server if (found := core.tool(tool)) else None,
         lambda: core.config.settings.agent,
         handlers,
@@ -203,7 +203,7 @@ async def build_core(
         log_path=paths.server_log,
         installs=paths.data / "servers",
         home=paths.home,
-        handlers=client_requests.handlers(),
+        handlers=question_router.handlers(),
         max_message_bytes=settings.max_message_bytes,
         learn_secrets=masker.learn,
         auth=partial(_signed_in, credentials),
@@ -241,7 +241,7 @@ async def build_core(
         pins=pins,
         registry=registry,
         screening=screening,
-        client_requests=client_requests,
+        question_router=question_router,
         credentials=credentials,
         connector=connector,
         server_events=server_events,

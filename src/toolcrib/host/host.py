@@ -211,7 +211,7 @@ class Host:
             mode=mode,
             project=project,
             gate=self.approvals.gate if isinstance(self.approvals.gate, ApprovalGate) else None,
-            watch=self.core.client_requests.watch,
+            watch=self.core.question_router.watch,
             stop=self.toolset.workspace.stop,
         )
 
@@ -406,7 +406,7 @@ async def assemble(stack: AsyncExitStack, core: HostCore, gate: CallGate | None)
     stack.push_async_callback(host.features.close)
     stack.push_async_callback(host.installs.removals.close)
     stack.push_async_callback(host.installs.setups.close)
-    approvals.questions.on_change = core.client_requests.questions.on_change = lambda: bus.publish(
+    approvals.questions.on_change = core.question_router.questions.on_change = lambda: bus.publish(
         WaitingChanged()
     )
     if settings.terminal.enabled:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from toolcrib.agent.client_requests import PendingQuestion
+from toolcrib.agent.question_routing import PendingQuestion
 from toolcrib.approvals.question import ApprovalAnswer, WaitingQuestion, read_flow_exception
 from toolcrib.chats.call_question import CallQuestion
 from toolcrib.errors import NotFound

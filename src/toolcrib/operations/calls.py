@@ -103,7 +103,7 @@ async def try_tool(
         session = host.session(PAGE.name, mode=mode, asker=asker, project=project)
         user = _PageUser(host.chats.questions, put)
         async with session as principal:
-            with host.core.client_requests.watch(found.name, _model(host), user, _ignore):
+            with host.core.question_router.watch(found.name, _model(host), user, _ignore):
                 result = await host.call(
                     found.name,
                     arguments,

@@ -16,7 +16,9 @@ from itertools import islice
 
 from toolcrib.retrieval import arithmetic
 from toolcrib.retrieval.embedding_service import EmbeddingService
-from toolcrib.retrieval.evidence import (
+from toolcrib.retrieval.index import CONTEXT_SHARE, Index, follow
+from toolcrib.retrieval.query import Query, read_query
+from toolcrib.retrieval.ranking import (
     DENSE_ONLY,
     WITH_TOKENS,
     Evidence,
@@ -24,8 +26,6 @@ from toolcrib.retrieval.evidence import (
     likelihood,
     share_of_meaning,
 )
-from toolcrib.retrieval.index import CONTEXT_SHARE, Index, follow
-from toolcrib.retrieval.query import Query, read_query
 from toolcrib.retrieval.selection import Pick, Selection, assemble
 from toolcrib.retrieval.vector_cache import key_of
 from toolcrib.retrieval.vectors import Vectors

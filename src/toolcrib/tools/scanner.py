@@ -1,5 +1,5 @@
 """Scans a definition for known ways to mislead a model: hidden characters, look-alike letters, base64, HTML
-comments, long blank spaces, terminal codes. Applies the phrases of `steering.py` to every text.
+comments, long blank spaces, terminal codes. Applies the phrases of `suspicious_phrases.py` to every text.
 
 Works offline on every text of the definition. A tool with findings is held until the user has reviewed it: an
 honest text may look suspicious. A description may name its own parameters and its server's own tools.
@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any
 
-from toolcrib.tools.steering import KnownNames, orders, steering
+from toolcrib.tools.suspicious_phrases import KnownNames, orders, steering
 
 HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"

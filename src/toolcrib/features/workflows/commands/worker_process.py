@@ -13,8 +13,8 @@ from toolcrib.cli.host_connection import serve_operations, warn_of_incident
 from toolcrib.cli.host_log import keep_log
 from toolcrib.cli.output import note
 from toolcrib.cli.surface import Surface
-from toolcrib.features.workflows.opening import run_triggers
 from toolcrib.features.workflows.runs import WorkflowRuns
+from toolcrib.features.workflows.startup import run_triggers
 from toolcrib.host import Host, open_host
 from toolcrib.host.database_key import signer_of
 from toolcrib.host.lock import running_host

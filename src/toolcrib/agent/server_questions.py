@@ -29,7 +29,7 @@ _SECRET = re.compile(
 
 
 @dataclass(eq=False)
-class CallRequests:
+class ServerQuestions:
     """One server's requests during one call of one chat."""
 
     server: str

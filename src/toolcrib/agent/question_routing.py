@@ -1,5 +1,5 @@
 """Routes what servers ask to the chat they work for: sampling to its model, elicitation to its user. Keeps
-the open questions; `call_requests.py` answers them.
+the open questions; `server_questions.py` answers them.
 
 A request belongs to the chat whose call the server is running, the latest if there are several. Without one
 it goes to the host's other handlers, or is refused.
@@ -19,9 +19,9 @@ from toolcrib.errors import NotFound, PeerError
 from toolcrib.servers.sessions.handlers import Handlers, Hook
 
 if TYPE_CHECKING:
-    from toolcrib.agent.call_requests import CallRequests
     from toolcrib.agent.events import AgentEvent
     from toolcrib.agent.ports import AgentQuestion, User
+    from toolcrib.agent.server_questions import ServerQuestions
     from toolcrib.llm.model import Model
 
 
@@ -74,7 +74,7 @@ NOBODY = -32601
 Payload = dict[str, Any]
 
 
-class ClientRequests:
+class QuestionRouter:
     def __init__(
         self,
         server_of: Callable[[str], str | None],
@@ -86,7 +86,7 @@ class ClientRequests:
         self._server_of = server_of
         self._settings = settings
         self._otherwise = otherwise or Handlers()
-        self._calls: dict[str, list[CallRequests]] = {}
+        self._calls: dict[str, list[ServerQuestions]] = {}
 
     def handlers(self) -> Handlers:
         return Handlers(sample=self._sample, elicit=self._elicit, roots=self._otherwise.roots)
@@ -106,9 +106,9 @@ class ClientRequests:
         if server is None:
             yield
             return
-        from toolcrib.agent.call_requests import CallRequests
+        from toolcrib.agent.server_questions import ServerQuestions
 
-        call = CallRequests(server, model, user, emit, chat)
+        call = ServerQuestions(server, model, user, emit, chat)
         calls = self._calls.setdefault(server, [])
         calls.append(call)
         try:
@@ -130,7 +130,7 @@ class ClientRequests:
             return await _pass_on(self._otherwise.elicit, server, params, "elicitation/create")
         return await call.elicit(params)
 
-    def _latest_call(self, server: str) -> CallRequests | None:
+    def _latest_call(self, server: str) -> ServerQuestions | None:
         calls = self._calls.get(server)
         return calls[-1] if calls else None
 
