@@ -241,7 +241,8 @@ def _with_one_ms(value: Any) -> Any:
     if isinstance(value, list):
         return [_with_one_ms(one) for one in value]
     if isinstance(value, dict):
-        timed = {"ms": 1.0} if value.get("ms") is not None else {}
+        ended = value.get("ms") is not None and value.get("outcome") != "interrupted"
+        timed = {"ms": 1.0} if ended else {}
         return {key: _with_one_ms(one) for key, one in value.items()} | timed
     return value
 
