@@ -137,8 +137,13 @@ def processes_of_group(group: int) -> list[str]:
     return found
 
 
-def x_socket(display: str) -> Path:
-    return Path("/tmp/.X11-unix") / f"X{display.removeprefix(':')}"
+def x_socket(display: str) -> tuple[int, int] | None:
+    """Which socket a display has; None for none. Another display may take its number once it has ended."""
+    try:
+        found = (Path("/tmp/.X11-unix") / f"X{display.removeprefix(':')}").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 def is_alive(pid: int) -> bool:

@@ -33,14 +33,18 @@ sys.stdin.read()
 """
 
 
-async def nothing_left(group: int, display: str, folder: Path) -> bool:
-    return not processes_of_group(group) and not x_socket(display).exists() and not folder.exists()
+SocketId = tuple[int, int] | None
+
+
+async def nothing_left(group: int, display: str, own: SocketId, folder: Path) -> bool:
+    return not processes_of_group(group) and x_socket(display) != own and not folder.exists()
 
 
 async def test_closing_ends_every_program_and_removes_sockets_and_files() -> None:
     opened = await asyncio.to_thread(HeadlessDisplay.start, (640, 480))
     group, name = opened.target.process_group, opened.target.display
     assert group is not None
+    own = x_socket(name)
     backend = await open_backend(opened.target)
     process = subprocess.Popen(
         ["xterm"], env=opened.target.environment, process_group=group, stderr=subprocess.DEVNULL
@@ -50,7 +54,7 @@ async def test_closing_ends_every_program_and_removes_sockets_and_files() -> Non
     await asyncio.to_thread(opened.close)
     process.wait(5)
     assert processes_of_group(group) == []
-    assert not x_socket(name).exists()
+    assert x_socket(name) != own
     assert not opened._folder.exists()
 
 
@@ -62,10 +66,11 @@ async def test_a_killed_owner_leaves_no_process_and_no_socket(ending: signal.Sig
     ) as owner:
         assert owner.stdout is not None
         group, display, folder = json.loads(await asyncio.to_thread(owner.stdout.readline))
+        own = x_socket(display)
         assert processes_of_group(group)
         owner.send_signal(ending)
         await asyncio.to_thread(owner.wait, 10)
-    await eventually(lambda: nothing_left(group, display, Path(folder)))
+    await eventually(lambda: nothing_left(group, display, own, Path(folder)))
 
 
 async def test_a_client_without_the_cookie_is_refused(display: HeadlessDisplay) -> None:
