@@ -1,4 +1,6 @@
-"""A server being added, installed or tested: the names of its steps, and its progress."""
+"""A server being added, installed or tested: the names of its steps, its progress, and the options of a
+reinstallation that may help if it does not start.
+"""
 
 from __future__ import annotations
 
@@ -53,3 +55,18 @@ class SetupStatus:
     @property
     def installing(self) -> bool:
         return self.running and any(step.key == "install" and step.state == "work" for step in self.steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedy:
+    """Install options with which the server may start."""
+
+    reason: str
+    option: Literal["also", "allow_scripts"]
+    values: tuple[str, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """As options of `toolcrib install`."""
+        name = {"also": "--with", "allow_scripts": "--allow-scripts"}[self.option]
+        return [word for value in self.values for word in (name, value)]

@@ -11,7 +11,7 @@ from toolcrib.config.review import Difference
 from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
-from toolcrib.servers.installers.engine.remedies import Remedy
+from toolcrib.schema.setups import Remedy
 from toolcrib.servers.trial import StepResult
 from toolcrib.tools.caller import ServerCalls
 

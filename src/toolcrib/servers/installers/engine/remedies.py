@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from toolcrib.schema.setups import Remedy
 from toolcrib.servers.installers.engine.archives import normal_name
 from toolcrib.servers.installers.engine.environments import LOCK_FILE, pinned
 from toolcrib.servers.installers.engine.node import packages_with_scripts
@@ -29,21 +28,6 @@ _OF_PYDANTIC = re.compile(r"\bpydantic|Pydantic\w*Error", re.IGNORECASE)
 _NATIVE = re.compile(r"\.node\b|bindings file|native binding|NODE_MODULE_VERSION|prebuild", re.IGNORECASE)
 _BOUNDS = {"mcp": "2", "pydantic": "2.12"}
 """Versions that break many older servers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Remedy:
-    """Install options with which the server may start."""
-
-    reason: str
-    option: Literal["also", "allow_scripts"]
-    values: tuple[str, ...]
-
-    @property
-    def words(self) -> list[str]:
-        """As options of `toolcrib install`."""
-        name = {"also": "--with", "allow_scripts": "--allow-scripts"}[self.option]
-        return [word for value in self.values for word in (name, value)]
 
 
 def find_remedy(folder: Path, options: Options, said: str) -> Remedy | None:
