@@ -160,7 +160,7 @@ def test_a_host_without_workflows_loads_no_engine(tmp_path: Path, monkeypatch: p
     assert not packages(loaded) & {"dbos", "sqlalchemy", "psycopg"}
     ours = {module for module in loaded if module.startswith("toolcrib.features.workflows.")}
     assert ours <= {
-        f"toolcrib.features.workflows.{name}" for name in ("feature", "opening", "settings", "tables")
+        f"toolcrib.features.workflows.{name}" for name in ("feature", "startup", "settings", "tables")
     }
 
 
