@@ -19,7 +19,7 @@ from toolcrib.gateway.wire import Encoded
 from toolcrib.ipc import wire as ipc_wire
 from toolcrib.ipc.client import connected
 from toolcrib.ipc.server import serve as ipc_serve
-from toolcrib.serverkit.encoding import Unencodable, encode, encode_message
+from toolcrib.serverkit.encoding import HEAVY, Unencodable, encode, encode_message, weight
 from toolcrib.tools.sources.inline import InlineServer
 
 
@@ -142,3 +142,42 @@ async def test_an_operation_whose_result_is_no_json_is_answered(tmp_path: Path) 
             with pytest.raises(ToolcribError, match="nested too deeply"):
                 await connection.run("deep", {})
             assert (await connection.run("odd", {}))["half"] == "\ud800"
+
+
+TEXT = {"type": "text", "text": "7"}
+USUAL = [
+    {"content": [TEXT], "isError": False},
+    {"content": [TEXT], "structuredContent": {"sum": 7, "exact": True, "rest": None, "half": 3.5}},
+    {"content": [TEXT], "resultType": "complete", "_meta": wire.completed({})["_meta"]},
+]
+LONG = {
+    "text": "x" * HEAVY,
+    "number": 1 << HEAVY,
+    "list": [0] * HEAVY,
+    "object": dict.fromkeys(range(HEAVY), 0),
+}
+
+
+@pytest.mark.parametrize("result", USUAL)
+def test_a_usual_result_is_known_to_be_light(result: dict[str, Any]) -> None:
+    assert wire._is_light(result)
+
+
+@pytest.mark.parametrize("value", LONG)
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda value: {"content": [{**TEXT, "text": value}]},
+        lambda value: {"content": [TEXT, value]},
+        lambda value: {"content": value},
+        lambda value: {"content": [TEXT], "structuredContent": {"short": 7, "long": value}},
+        lambda value: {"content": [TEXT], "_meta": {"long": value}},
+        lambda value: {"content": [TEXT], "more": value},
+        lambda value: {"content": [TEXT], "structuredContent": {"x" * HEAVY: 7, "other": value}},
+    ],
+)
+def test_a_heavy_result_is_never_taken_for_a_light_one(place: Any, value: str) -> None:
+    result = place(LONG[value])
+
+    assert weight(result) > HEAVY
+    assert not wire._is_light(result)

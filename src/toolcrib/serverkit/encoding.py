@@ -109,7 +109,7 @@ def weight(value: Any, most: int = HEAVY) -> int:
                 left -= len(inner)
             elif kind is int:
                 left -= inner.bit_length()  # a long number takes more time than its digits suggest
-            elif kind not in SCALARS and isinstance(inner, _CONTAINERS):
+            elif kind is dict or kind is list or (kind not in SCALARS and isinstance(inner, _CONTAINERS)):
                 pending.append(inner)
     return most - left
 

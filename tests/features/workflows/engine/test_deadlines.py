@@ -20,7 +20,6 @@ from toolcrib.errors import UsageError
 from toolcrib.features.workflows.engine.dbos_internals import SystemSchema
 from toolcrib.features.workflows.engine.engine import Engine
 from toolcrib.features.workflows.engine.opening import open_engine, open_viewer
-from toolcrib.features.workflows.engine.waits import TakenEvent, WaitKey, _take
 from toolcrib.graph.node_type import UserAnswer
 
 DEADLINE = 600.0
@@ -87,29 +86,6 @@ async def test_an_event_sent_before_the_deadline_counts_after_it(tmp_path: Path)
         await send(engine, run)
 
     assert await steps_after(tmp_path, run, AFTER) == ["wait", "next"]
-
-
-async def test_an_event_that_was_taken_at_the_deadline_is_not_lost(tmp_path: Path) -> None:
-    """The attempt that took it was given up, but its commit was under way."""
-    run = await started(tmp_path, WAIT)
-    async with viewer(tmp_path, BEFORE) as engine:
-        await send(engine, run)
-        runtime, writes = engine._runtime, asyncio.Event()
-        wait = await runtime.waits._read(WaitKey(run, "wait", 1))
-
-        def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-            if statement.startswith("UPDATE"):
-                loop.call_soon_threadsafe(writes.set)
-
-        loop = asyncio.get_running_loop()
-        with engine.database.engine.connect() as given_up:
-            taken = _take(given_up, runtime.serializer, wait, run, "paid")
-            sa.event.listen(engine.database.engine, "before_cursor_execute", note)
-            again = asyncio.create_task(runtime.waits._taken(wait, run, "paid", over=True))
-            await writes.wait()
-            given_up.commit()
-
-        assert await again == taken == TakenEvent({"id": 7}, "")
 
 
 async def test_an_event_sent_after_the_deadline_is_kept_for_a_later_wait(tmp_path: Path) -> None:

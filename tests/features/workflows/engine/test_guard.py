@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,7 +16,9 @@ from toolcrib.clock import SystemClock
 from toolcrib.features.workflows.engine.database import RunDatabase
 from toolcrib.features.workflows.engine.dbos_internals import DBOSWorkflowConflictIDError, SystemSchema
 from toolcrib.features.workflows.engine.runtime import CallGuard
+from toolcrib.features.workflows.engine.serializer import JsonSerializer
 from toolcrib.features.workflows.engine.tables import begun
+from toolcrib.features.workflows.engine.waits import TakenEvent, WaitKey, Waits, _take
 
 status = SystemSchema.workflow_status
 RUN = "run"
@@ -134,3 +137,25 @@ async def waiting_for_lock(database: RunDatabase) -> None:
     async with asyncio.timeout(DEADLINE):
         while not await database.run(lambda connection: connection.exec_driver_sql(query).scalar()):
             pass
+
+
+async def test_an_event_that_was_taken_at_the_deadline_is_not_lost(database: RunDatabase) -> None:
+    """The attempt that took it was given up, but its commit was under way."""
+    serializer, loop, writes = JsonSerializer(), asyncio.get_running_loop(), asyncio.Event()
+    waits = Waits(database, SystemClock(), serializer)
+    wait = await waits.open(WaitKey(RUN, "wait", 1), RUN, "event", {"name": "paid"}, DEADLINE)
+    await waits.send(RUN, "paid", '{"id": 7}', "")
+
+    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE"):
+            loop.call_soon_threadsafe(writes.set)
+
+    with database.engine.connect() as given_up:
+        taken = _take(given_up, serializer, wait, RUN, "paid")
+        sa.event.listen(database.engine, "before_cursor_execute", note)
+        again = asyncio.create_task(waits._taken(wait, RUN, "paid", over=True))
+        async with asyncio.timeout(DEADLINE):
+            await writes.wait()
+        given_up.commit()
+
+    assert await again == taken == TakenEvent({"id": 7}, "")
