@@ -53,13 +53,13 @@ async def test_the_official_client_lists_and_calls_the_demo(mode: Mode, version:
     async with connected("-m", "toolcrib.bundled.demo", mode=mode) as client:
         assert client.session.protocol_version == version
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == ["add", "divide"]
+        assert [tool.name for tool in tools] == ["add", "multiply", "divide", "current_time"]
         result = await client.call_tool("divide", {"a": 1, "b": 8})
         assert result.structured_content == {"result": "0.125" + "0" * 47}
         failed = await client.call_tool("divide", {"a": 1, "b": 0})
         assert failed.is_error
         with pytest.raises(MCPError, match="Unknown tool"):
-            await client.call_tool("multiply", {"a": 1, "b": 0})
+            await client.call_tool("modulo", {"a": 1, "b": 0})
 
 
 @ERAS

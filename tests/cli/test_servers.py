@@ -74,7 +74,7 @@ def test_the_text_shows_states_and_reasons_in_columns(toolcrib: CommandLine) -> 
 
     header, *rows = answer.out.splitlines()
     assert header.split() == ["NAME", "STATE", "TOOLS", "PROTOCOL", "RESTARTS", "REASON"]
-    assert rows[0].split()[:3] == ["demo", "ready", "2"]
+    assert rows[0].split()[:3] == ["demo", "ready", "4"]
     assert rows[-1].split()[:2] == ["absent", "failed"]
     assert "toolcrib up" in answer.err
 

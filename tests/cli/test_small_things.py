@@ -101,7 +101,7 @@ def test_a_chat_without_a_model_and_without_a_terminal_says_so(toolcrib: Command
 
 
 def test_one_of_a_kind_is_counted_as_one(toolcrib: CommandLine) -> None:
-    assert "2 tools of 1 server," in toolcrib("tools", "demo").err
+    assert "4 tools of 1 server," in toolcrib("tools", "demo").err
 
 
 def test_help_is_never_cut(toolcrib: CommandLine) -> None:

@@ -61,7 +61,7 @@ def test_the_text_counts_tools_and_tokens(toolcrib: CommandLine) -> None:
     answer = toolcrib("tools", "demo")
 
     assert answer.out.splitlines()[0].split() == ["NAME", "TOKENS", "DESCRIPTION"]
-    assert "2 tools of 1 server," in answer.err
+    assert "4 tools of 1 server," in answer.err
 
 
 def test_an_unknown_server_is_guessed_at(toolcrib: CommandLine) -> None:

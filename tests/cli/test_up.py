@@ -83,7 +83,7 @@ def test_lines_tell_of_each_state(toolcrib: CommandLine) -> None:
     assert host.stdout is not None
     first = host.stdout.readline()
     lines = []
-    ready = {"demo: ready (2 tools)\n", "filesystem: ready (6 tools)\n", "websearch: ready (2 tools)\n"}
+    ready = {"demo: ready (4 tools)\n", "filesystem: ready (6 tools)\n", "websearch: ready (2 tools)\n"}
     while not ready <= set(lines):
         lines.append(host.stdout.readline())
 
