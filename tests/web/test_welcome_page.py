@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browsing import sign_in
+from tests.web.chatting import question
 from tests.web.running import Crib
 
 
@@ -34,8 +35,9 @@ def test_the_first_visit_shows_a_real_call_and_leads_to_the_chat(
     assert "key=" not in page.url
     expect(page.get_by_role("complementary").get_by_text("40", exact=True).first).to_be_visible()
     expect(page.get_by_text("Found 2 servers in Cursor (2).")).to_be_visible()
-    [recorded] = newcomer.run("audit", tool="demo__add")
-    assert (recorded["outcome"], recorded["principal"]) == ("ok", "page")
+    [recorded] = newcomer.run("audit")  # and nothing in the name of the user
+    assert (recorded["tool"], recorded["outcome"]) == ("demo__add", "ok")
+    assert recorded["principal"] == "welcome page"
     expect(page.get_by_role("radio", name="demo")).to_be_checked()
     page.get_by_role("button", name="Start with demo").click()
     page.wait_for_url("**/chat*")
@@ -68,12 +70,32 @@ def test_a_sample_question_goes_to_the_demo_and_to_nobody_else(newcomer: Crib, n
     newcomer.environment["ANTHROPIC_API_KEY"] = "not-a-key"
     page = sign_in(new_page(), newcomer.sign_in_address())
 
-    page.get_by_role("link", name="What is 1 divided by 7?").click()
-    expect(page.get_by_label("Ask something…")).to_have_value("What is 1 divided by 7?")
+    question = "What is 6 × 7, and what is 1 divided by 7?"
+    page.get_by_role("link", name=question).click()
+    expect(page.get_by_label("Ask something…")).to_have_value(question)
     page.get_by_label("Ask something…").press("Enter")
 
-    expect(page.get_by_role("log")).to_contain_text("0.142857142857")
+    expect(page.get_by_role("log")).to_contain_text("6 times 7 is 42. 1 divided by 7 is 0.142857142857")
     [chat] = newcomer.run("chats")["chats"]
     assert chat["model"] == "demo"
     page.goto(f"{newcomer.base}/chat/new")
     expect(page.get_by_role("button", name="Choose a model")).not_to_contain_text("demo")
+
+
+def test_the_first_sample_asks_before_it_writes_and_survives_a_denial(
+    newcomer: Crib, new_page: Callable[[], Page]
+):
+    page = sign_in(new_page(), newcomer.sign_in_address())
+    page.get_by_role("link", name="Save “hello” to note.txt").click()
+    page.get_by_label("Ask something…").press("Enter")
+    question(page).get_by_role("button", name="Deny").click()
+    page.get_by_label("Note for the model (optional)").press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("I was not allowed to write note.txt")
+
+    page.get_by_label("Ask something…").fill("Save “hello” to note.txt")
+    page.get_by_label("Ask something…").press("Enter")
+    question(page).get_by_role("button", name="Allow once").click()
+
+    expect(page.get_by_role("log")).to_contain_text("Created ")
+    [written] = newcomer.home.rglob("note.txt")
+    assert written.read_text() == "hello\n"

@@ -37,6 +37,9 @@ from toolcrib.schema.tools import Principal
 from toolcrib.tools.names import BORDER, PREFIX
 from toolcrib.tools.ports import Decision
 
+SAMPLE = "welcome page"
+"""The caller of the call that the Welcome page shows: nobody asked for it."""
+
 
 def _call_needs(params: Any, configured: Configured) -> Needs:
     if params.tool.removeprefix(PREFIX).startswith(f"workflows{BORDER}"):
@@ -65,7 +68,7 @@ async def call(
         result = await host.call(
             found.name,
             arguments,
-            principal=Principal(name="page" if invocation.from_page else principal),
+            principal=Principal(name=principal) if principal == SAMPLE or not invocation.from_page else PAGE,
             timeout=timeout,
             on_progress=partial(_report, put),
         )

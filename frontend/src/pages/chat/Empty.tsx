@@ -1,11 +1,12 @@
 /** A new chat before the first message: heading, number of ready tools, suggested questions, and what is shown if
- * there is no model. The questions are in `text.ts`. */
+ * there is no model. The questions are in `text/samples.ts`. */
 
 import { useOperation, usePages } from "../../api/hooks";
 import { Link } from "../../app/router";
+import { samples } from "../../text/samples";
 import { Status } from "../../ui/Status";
 import { lookedFor } from "./models";
-import { samples, TEXT } from "./text";
+import { TEXT } from "./text";
 
 interface Props {
   model: string;

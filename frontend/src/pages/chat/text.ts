@@ -179,10 +179,3 @@ export const MODES = [
 ] as const;
 
 export type ModeName = (typeof MODES)[number]["value"];
-
-/** Sample messages that work now: calculations with the demo model, else some that need a tool or two. */
-export function samples(model: string): string[] {
-  const sums = ["What is 17 plus 25?", "What is 1 divided by 7?"];
-  if (model === "demo") return [...sums, "What is 12 plus 30, and what is 22 divided by 7?"];
-  return ["What can you do here?", "What is in this folder?", ...sums.slice(1)];
-}

@@ -3,9 +3,10 @@
 
 import { Link } from "../../app/router";
 import { duration } from "../../ui/amounts";
+import { DEMO_SAMPLES } from "../../text/samples";
 import { Status } from "../../ui/Status";
 import { ASKED, useSample } from "./sample";
-import { SAMPLES, TEXT } from "./text";
+import { TEXT } from "./text";
 
 /** A call as it was really made, and others to try. */
 export function Demo() {
@@ -51,7 +52,7 @@ export function Demo() {
       </div>
       <div className="samples">
         <span className="muted text-small samples-title">{TEXT.tryAnother}</span>
-        {SAMPLES.map((text) => (
+        {DEMO_SAMPLES.map((text) => (
           <Link key={text} className="btn small" href={`/chat?ask=${encodeURIComponent(text)}&model=demo`}>
             {text}
           </Link>

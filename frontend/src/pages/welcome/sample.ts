@@ -8,6 +8,9 @@ import { allowedBy } from "../activity/callText";
 
 export const ASKED = { a: 17, b: 23 } as const;
 
+/** Who makes it: opening a page is no act of the user. */
+const CALLER = "welcome page";
+
 export interface Sample {
   answer: string;
   ms: number;
@@ -24,8 +27,8 @@ export function useSample() {
   return useQuery<Sample, Error>({
     queryKey: ["welcome sample"],
     queryFn: async () => {
-      const result = await run("call", { tool: "demo__add", arguments: ASKED, principal: "page" });
-      const { calls } = await run("calls", { limit: 1, words: "server:demo who:page", count: false });
+      const result = await run("call", { tool: "demo__add", arguments: ASKED, principal: CALLER });
+      const { calls } = await run("calls", { limit: 1, words: `server:demo who:"${CALLER}"`, count: false });
       const [first] = result.content;
       return { answer: String(first?.["text"] ?? ""), ms: calls[0]?.ms ?? 0, allowed: allowedText(calls[0]) };
     },

@@ -1,11 +1,12 @@
-/** Every text of the Welcome page, and the sample questions. */
+/** Every text of the Welcome page. */
+
+import { plural } from "../../ui/amounts";
 
 export const TEXT = {
   title: "Welcome to Toolcrib",
   lead: "Toolcrib keeps every tool your agents use in one place, offers the best matches for each question, and asks you before anything dangerous. It runs only on this computer and sends no usage data.",
   demoRuns: "A demo server is running",
-  demoAbout: (tools: number, ms: string) =>
-    `A calculator, ${tools === 2 ? "two tools" : `${tools} tools`}, answered in ${ms}.`,
+  demoAbout: (tools: number, ms: string) => `A calculator and a clock, ${plural(tools, "tool")}, answered in ${ms}.`,
   demoWaits: "The demo server is starting",
   demoFailed: "The demo server is not running",
   doctor: "Run doctor",
@@ -30,9 +31,3 @@ export const TEXT = {
   tryAnother: "Try another",
   allowedBy: "allowed by",
 } as const;
-
-export const SAMPLES = [
-  "What is 1 divided by 7?",
-  "What is 2 plus 2, and what is 10 divided by 4?",
-  "Which tools do you have?",
-] as const;

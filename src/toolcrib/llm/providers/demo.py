@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from toolcrib.llm.context import ModelContext, ModelVendor
@@ -94,7 +94,7 @@ class Demo:
         builder = AnswerBuilder()
         question, answers = _since_question(request.messages)
         tasks = read_tasks(question)
-        names = [str(tool.get("function", {}).get("name", "")) for tool in request.tools]
+        names = _offered(request.tools)
         calls = list(_next_calls(tasks, answers, names))
         if request.answer_schema is not None:
             builder.say(_plan(tasks, request))
@@ -158,6 +158,12 @@ def _since_question(messages: Sequence[Message]) -> tuple[str, list[ToolAnswer]]
         if isinstance(message, FromTools):
             answers = [*message.answers, *answers]
     return "", answers
+
+
+def _offered(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of the tools, those of servers first: they are in every chat."""
+    names = [str(tool.get("function", {}).get("name", "")) for tool in tools]
+    return sorted(names, key=lambda name: "__" not in name)
 
 
 def _next_calls(
@@ -258,17 +264,13 @@ def _entries(listing: str) -> str:
 
 
 def _tools(names: Sequence[str]) -> str:
-    """The offered tools by server, as a list."""
-    pairs = sorted(name.split("__", 1) for name in names if "__" in name)
-    servers = [
-        (server, [tool for _, tool in group]) for server, group in groupby(pairs, key=lambda pair: pair[0])
-    ]
-    lines = [f"* **{server}**: {', '.join(f'`{tool}`' for tool in tools)}" for server, tools in servers]
-    return (
-        "\n".join(["I was offered these tools for your question:", "", *lines])
-        if lines
-        else "I was offered no tools."
-    )
+    """The offered tools by server, as a list; those of the chat itself last."""
+    servers: dict[str, list[str]] = {}
+    for name in names:
+        server, _, tool = name.rpartition("__")
+        servers.setdefault(server or "this chat", []).append(f"`{tool}`")
+    lines = [f"* **{server}**: {', '.join(tools)}" for server, tools in servers.items()]
+    return "\n".join(["I was offered these tools for your question:", "", *lines])
 
 
 def _usage(request: CompletionRequest, message: FromModel) -> Usage:
