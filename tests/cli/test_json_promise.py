@@ -84,6 +84,15 @@ def test_the_counts_of_calls_are_as_documented(toolcrib: CommandLine, up: Proces
     assert shape(calls["tools"]) == shape(documented["tools"])
 
 
+def test_the_status_is_as_documented(toolcrib: CommandLine, up: Process) -> None:
+    stopped, running = examples("status")
+    found = toolcrib("status", "--json").json
+
+    assert shape(found) == shape(running)
+    assert shape(found["counts"]) == shape(running["counts"])
+    assert shape(CommandLine(toolcrib.home / "other")("status", "--json").json) == shape(stopped)
+
+
 def test_imports_and_exports_are_as_documented(toolcrib: CommandLine, tmp_path: Path) -> None:
     text = (DOCUMENT.parent / "import.md").read_text()
     found, taken, exported = map(json.loads, re.findall(r"```json\n(.*?)```", text, re.DOTALL))

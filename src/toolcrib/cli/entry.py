@@ -78,7 +78,9 @@ def _begin(context: click.Context, /, json: bool, home: Path | None, debug: bool
         click.echo(f"{PROGRAM} {__version__}")
         context.exit(0)
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        from toolcrib.cli.commands.status import command as status
+
+        context.invoke(status)
 
 
 def _has_flag(args: Sequence[str], option: str) -> bool:

@@ -50,14 +50,22 @@ def warn_of_incident(paths: Paths) -> bool:
 
 
 @asynccontextmanager
-async def _reached(home: Path | None, paths: Paths) -> AsyncIterator[Client]:
+async def reach_running(home: Path | None = None) -> AsyncIterator[Client | None]:
+    """A client of the running host; None if there is none."""
+    paths = find_paths(home)
     async with connected(paths) as host:
         if host is not None:
             yield Client(host)
             return
     async with _connected_soon(paths) as host:
-        if host is not None:
-            yield Client(host)
+        yield None if host is None else Client(host)
+
+
+@asynccontextmanager
+async def _reached(home: Path | None, paths: Paths) -> AsyncIterator[Client]:
+    async with reach_running(home) as client:
+        if client is not None:
+            yield client
             return
     from toolcrib.operations.local import local_runner
 

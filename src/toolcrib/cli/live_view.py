@@ -9,11 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.live import Live
@@ -21,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcrib.cli.commands.servers import reason
+from toolcrib.cli.commands.status import program_name
 from toolcrib.cli.foreground import Ending
 from toolcrib.cli.output import state_colour
 from toolcrib.cli.safe_text import one_line
@@ -146,7 +145,7 @@ class _View:
         return table
 
     def _advice(self) -> list[Text]:
-        program = _program()
+        program = program_name()
         return [
             Text(""),
             Text("In another terminal:", style="bold"),
@@ -176,13 +175,3 @@ def _row(status: ServerStatus, host: Host) -> list[Text]:
         Text(str(status.pid or "-")),
         Text(one_line(reason(to_json(server_shown(status, host))))),
     ]
-
-
-def _program() -> str:
-    """The command by which this program can be run from here."""
-    called = Path(sys.argv[0])
-    if called.name != "toolcrib" or shutil.which("toolcrib") == str(called.absolute()):
-        return "toolcrib"
-    with contextlib.suppress(ValueError):
-        return str(called.absolute().relative_to(Path.cwd()))
-    return str(called)
