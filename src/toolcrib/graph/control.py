@@ -10,13 +10,13 @@ from pydantic import Field
 
 from toolcrib.errors import CallFailed
 from toolcrib.graph.conditions import Condition, describe, holds
-from toolcrib.graph.node_settings import NodeResult, NodeSettings, NoResult, fixed
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, NoResult, fixed, named
 from toolcrib.graph.node_type import NodeType, Route
 from toolcrib.schema.workflows import NodeId
 
 
 class IfSettings(NodeSettings):
-    condition: Condition = Field(description="Decides which output is taken.")
+    condition: Condition = Field(title="Condition", description="Decides which way the run goes on.")
 
 
 class IfResult(NodeResult):
@@ -33,7 +33,7 @@ IF = NodeType(
     name="If",
     title="If",
     group="control",
-    about="Continues at the output `true` if its condition holds, else at `false`.",
+    about="Goes to “yes” if the condition is true, otherwise to “no”.",
     settings=IfSettings,
     example={"condition": {"left": "{{find.count}}", "operator": "greater_than", "right": 0}},
     result=IfResult,
@@ -52,38 +52,40 @@ class LoopLimitReached(CallFailed):
 
 class LoopSettings(NodeSettings):
     exit_condition: Condition = Field(
-        description="Ends the loop; checked after each run of the body, whose number is this `iteration`."
+        title="Stop when",
+        description="Checked after each round; `iteration` of this step is the number of the round.",
     )
-    max_iterations: int = Field(
-        default=100, ge=1, le=100_000, description="How often the body may run.", title="Max iterations"
-    )
-    at_limit: Literal["fail", "continue"] = Field(
-        default="fail", description="Whether reaching the limit is an error, or the loop is just done."
+    max_iterations: int = Field(default=100, ge=1, le=100_000, title="At most", description="Rounds.")
+    at_limit: Literal["fail", "continue"] = named(
+        {"fail": "Fail", "continue": "Continue after the loop"},
+        default="fail",
+        title="If the limit is reached",
+        description="The condition is still not true after the last round.",
     )
 
 
 class LoopResult(NodeResult):
     iteration: int = Field(
-        description="The number of the current run of the body, from 1; the last one after it."
+        description="The number of the current round, from 1; after the loop, of the last one."
     )
-    finished: bool = Field(description="Whether the exit condition holds.")
+    finished: bool = Field(description="Whether the condition became true.")
 
 
 def decide_loop(settings: LoopSettings, completed: int) -> Route:
     """The body runs at least once; its number is part of the value."""
     if completed == 0:
-        return _again(1, "The first iteration")
-    reason = f"After iteration {completed}: {describe(settings.exit_condition)}"
+        return _again(1, "The first round")
+    reason = f"After round {completed}: {describe(settings.exit_condition)}"
     if holds(settings.exit_condition):
         return Route(output="done", reason=reason, value={"iteration": completed, "finished": True})
     if completed < settings.max_iterations:
         return _again(completed + 1, reason)
     if settings.at_limit == "continue":
-        reason = f"The limit of {completed} iterations was reached"
+        reason = f"The limit of {completed} rounds was reached"
         return Route(output="done", reason=reason, value={"iteration": completed, "finished": False})
     raise LoopLimitReached(
-        f"The exit condition did not hold after {completed} iterations.",
-        hint='Raise max_iterations, or set at_limit to "continue".',
+        f"The condition to stop was still not true after {completed} rounds.",
+        hint="Allow more rounds (max_iterations), or continue at the limit (at_limit).",
     )
 
 
@@ -95,8 +97,7 @@ LOOP = NodeType(
     name="Loop",
     title="Loop",
     group="control",
-    about="Runs its body, from the output `body` to its EndLoop, until the exit condition holds; "
-    "then continues at `done`.",
+    about="Repeats the steps inside it until the condition is true.",
     settings=LoopSettings,
     example={
         "exit_condition": {"left": "{{find.count}}", "operator": "greater_than", "right": 0},
@@ -111,14 +112,14 @@ LOOP = NodeType(
 
 
 class EndLoopSettings(NodeSettings):
-    loop: NodeId = fixed(description="The id of the Loop whose body ends here.")
+    loop: NodeId = fixed(title="Loop", description="The id of the Loop that ends here.")
 
 
 END_LOOP = NodeType(
     name="EndLoop",
     title="End of loop",
     group="control",
-    about="Ends the body of a Loop: the Loop then decides whether the body runs again. It has no outputs.",
+    about="The end of the steps that the Loop repeats. It has no outputs.",
     settings=EndLoopSettings,
     example={"loop": "again"},
     result=NoResult,

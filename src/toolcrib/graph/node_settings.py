@@ -29,6 +29,8 @@ FIXED: JsonDict = {"x-fixed": True}
 """`json_schema_extra` of a setting without references: it is needed before the run, or is code."""
 STRUCTURE: JsonDict = {"x-structure": True}
 """That of a setting that cannot be a reference as a whole, because the graph depends on it; its parts can."""
+RARE: JsonDict = {"x-rare": True}
+"""That of a setting that few need: forms show it under "More options"."""
 
 
 class NodeSettings(BaseModel):
@@ -92,6 +94,16 @@ def fixed(*args: Any, **kwargs: Any) -> Any:
 def structure(*args: Any, **kwargs: Any) -> Any:
     """A `Field` of a setting whose parts may be references."""
     return Field(*args, json_schema_extra=STRUCTURE, **kwargs)
+
+
+def rare(*args: Any, **kwargs: Any) -> Any:
+    """A `Field` of a setting that few need."""
+    return Field(*args, json_schema_extra=RARE, **kwargs)
+
+
+def named(names: Mapping[str, str], *args: Any, **kwargs: Any) -> Any:
+    """A `Field` of a setting with a few values, and what forms call each of them."""
+    return Field(*args, json_schema_extra={"x-names": dict(names)}, **kwargs)
 
 
 def draft(model: type[N], settings: Mapping[str, Any]) -> N:

@@ -43,6 +43,10 @@ def test_a_node_type_is_described_for_users_and_planners(node_type: AnyNodeType)
     for model in (node_type.settings, node_type.result):
         missing = [name for name, field in model.model_fields.items() if not field.description]
         assert missing == [], f"{model.__name__} has fields without a description"
+    for name, setting in node_type.settings.model_json_schema()["properties"].items():
+        assert node_type.settings.model_fields[name].title, f"{name} has no label"
+        choices = setting.get("enum", ())
+        assert set(setting.get("x-names", {})) == set(choices), f"a choice of {name} has no name"
 
 
 @pytest.mark.parametrize("node_type", TYPES, ids=label)

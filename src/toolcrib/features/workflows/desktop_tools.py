@@ -15,13 +15,17 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from toolcrib.errors import CallFailed
 from toolcrib.features.workflows.tool_content import ToolContent, call_tool
-from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, rare
 from toolcrib.graph.node_type import NodeCall, NodeContext
 
 MOST_MATCHES = 100
-Scope = Annotated[str | None, Field(description="Look only in the windows of this program.")]
+Scope = Annotated[str | None, Field(title="Only in this program", description="The name of the program.")]
 Required = Annotated[
-    bool, Field(description="Fail if it is not found, so that retries and the error output apply.")
+    bool,
+    Field(
+        title="Fail if it is not found",
+        description="Then the step is tried again as set below, or goes on at “on error”.",
+    ),
 ]
 
 
@@ -34,8 +38,10 @@ def _extra_last(schema: dict[str, Any]) -> None:
 class DesktopSettings(NodeSettings):
     model_config = ConfigDict(json_schema_extra=_extra_last)
 
-    extra: dict[str, Any] = Field(
-        default_factory=dict, description="More arguments, for desktop servers whose tools take them."
+    extra: dict[str, Any] = rare(
+        default_factory=dict,
+        title="More arguments",
+        description="For desktop servers whose tools take more than these.",
     )
 
 

@@ -22,6 +22,8 @@ REFERENCE: Mapping[str, Any] = {
 }
 _REFERENCE = {"$ref": "#/$defs/Reference"}
 _MARKS = ("x-fixed", "x-structure")
+_OF_FORMS = ("x-names", "x-rare")
+"""Only forms use them."""
 _LISTED = ("items", "additionalProperties")
 
 
@@ -50,7 +52,8 @@ def _settings_definitions(node_type: AnyNodeType) -> dict[str, Any]:
 
 
 def _open_object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    properties = {name: _open_property(field) for name, field in schema.get("properties", {}).items()}
+    fields = schema.get("properties", {}).items()
+    properties = {name: _open_property(_without(field, *_OF_FORMS)) for name, field in fields}
     return {**schema, "properties": properties}
 
 

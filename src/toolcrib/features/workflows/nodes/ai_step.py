@@ -12,31 +12,45 @@ from pydantic import Field
 
 from toolcrib.errors import UsageError
 from toolcrib.features.workflows.nodes.mcp_tool_call import with_data
-from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, rare
 from toolcrib.graph.node_type import ModelTask, NodeContext, NodeType, Refinement, Surroundings
 
 
 class AiStepSettings(NodeSettings):
-    prompt: str = Field(min_length=1, max_length=100_000, description="What the model has to do.")
-    button_text: str | None = Field(
-        default=None, max_length=1000, description="The text of the button or link that the task is about."
+    prompt: str = Field(
+        min_length=1, max_length=100_000, title="Task", description="What the model has to do."
     )
-    template_image: str | None = Field(
-        default=None, max_length=4_000_000, description="A picture of what to look for, in base64."
-    )
-    max_tool_calls: int = Field(default=10, ge=0, le=200, description="The most tool calls.")
     allowed_tools: list[str] | None = Field(
         default=None,
         max_length=200,
-        description="The public names of the tools that it may use; left out, the best fitting ones.",
+        title="Tools it may use",
+        description="One name per line. Leave empty to let Toolcrib choose.",
     )
-    pictures: list[str | None] = Field(
-        default_factory=list,
-        max_length=20,
-        description="Pictures to look at, by id, such as {{shot.picture}}.",
+    max_tool_calls: int = Field(
+        default=10, ge=0, le=200, title="At most", description="Tool calls; 0 for an answer without tools."
     )
     answer_schema: dict[str, Any] | None = Field(
-        default=None, description="The JSON Schema of the answer; left out, the answer is text."
+        default=None,
+        title="Form of the answer",
+        description="A JSON Schema. Leave empty for an answer as text.",
+    )
+    pictures: list[str | None] = rare(
+        default_factory=list,
+        max_length=20,
+        title="Pictures to look at",
+        description="Pictures of earlier steps, one per line, such as {{shot.picture}}.",
+    )
+    button_text: str | None = rare(
+        default=None,
+        max_length=1000,
+        title="Button or link",
+        description="The text of the element that the task is about.",
+    )
+    template_image: str | None = rare(
+        default=None,
+        max_length=4_000_000,
+        title="Picture of the element",
+        description="What to look for on the screen, in base64.",
     )
 
 

@@ -16,9 +16,11 @@ PREFIX = "app_"
 
 class AppDebugKitOpSettings(NodeSettings):
     operation_name: Annotated[str, StringConstraints(pattern=r"^app_[a-z0-9_]{1,60}$")] = Field(
-        description="The operation, such as app_click or app_query."
+        title="Operation", description="Such as app_click or app_query."
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="The parameters of the operation.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, title="Parameters", description="What it is given."
+    )
 
 
 def use(settings: AppDebugKitOpSettings) -> NodeCall:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, rare
 from toolcrib.graph.node_type import (
     NodeContext,
     NodeQuestion,
@@ -17,22 +17,31 @@ from toolcrib.graph.node_type import (
 
 
 class AskUserSettings(NodeSettings):
-    message: str = Field(min_length=1, max_length=10_000, description="The question.")
+    message: str = Field(min_length=1, max_length=10_000, title="Question", description="What you are asked.")
     choices: list[str] = Field(
         default_factory=lambda: ["Approve", "Reject"],
         min_length=1,
         max_length=20,
-        description="The buttons; the chosen one is the field `choice` of the result.",
+        title="Buttons",
+        description="One per line. Later steps find the chosen one as `choice`.",
     )
     fields: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Values to fill in: names, each with its JSON Schema."
+        default_factory=dict, title="Values to fill in", description="Names, each with its JSON Schema."
     )
-    shown: dict[str, Any] = Field(default_factory=dict, description="Values to show with the question.")
-    picture: str | None = Field(
-        default=None, description="A picture to show, by id, such as {{shot.picture}}."
+    shown: dict[str, Any] = Field(
+        default_factory=dict, title="Values to show", description="They stand below the question."
+    )
+    picture: str | None = rare(
+        default=None,
+        title="Picture to show",
+        description="A picture of an earlier step, such as {{shot.picture}}.",
     )
     deadline: float | None = Field(
-        default=None, gt=0, le=31_536_000, description="Seconds after which the node fails; left out, never."
+        default=None,
+        gt=0,
+        le=31_536_000,
+        title="Wait at most",
+        description="Seconds. Then the step fails. Leave empty to wait without a limit.",
     )
 
 
@@ -68,7 +77,7 @@ NODE = NodeType(
     name="AskUser",
     title="Ask the user",
     group="user",
-    about="Asks the user to choose or to fill in values, and waits for the answer, also over a restart.",
+    about="Asks you to choose or to fill in values, and waits for your answer, also across a restart.",
     settings=AskUserSettings,
     example={"message": "Send {{draft.text}}?", "choices": ["Send", "Discard"], "deadline": 86400},
     result=AskUserResult,

@@ -12,24 +12,35 @@ from toolcrib.features.workflows.desktop_tools import (
     DesktopSettings,
     DesktopTool,
     NotOnScreen,
+    Scope,
     ScreenMatch,
     find,
 )
 from toolcrib.features.workflows.tool_content import call_tool
-from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_settings import NodeResult, named
 from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType, NotAToolNode
 
 
 class ClickSettings(DesktopSettings):
-    target: str | None = Field(default=None, max_length=1000, description="The text to click on.")
+    target: str | None = Field(default=None, max_length=1000, title="Text", description="Where to click.")
     image: str | None = Field(
-        default=None, max_length=4_000_000, description="The picture to click on, in base64."
+        default=None,
+        max_length=4_000_000,
+        title="Or picture",
+        description="What to look for on the screen, in base64.",
     )
-    x: float | None = Field(default=None, description="Where to click, in screen pixels.")
-    y: float | None = Field(default=None, description="The same, from the top.")
-    scope: str | None = Field(default=None, description="Look only in the windows of this program.")
-    button: Literal["left", "right", "center"] = Field(default="left", description="The mouse button.")
-    click_count: int = Field(default=1, ge=1, le=3, description="2 for a double click.")
+    x: float | None = Field(default=None, title="Or x", description="Pixels from the left of the screen.")
+    y: float | None = Field(default=None, title="And y", description="Pixels from the top.")
+    scope: Scope = None
+    button: Literal["left", "right", "center"] = named(
+        {"left": "Left", "right": "Right", "center": "Middle"},
+        default="left",
+        title="Mouse button",
+        description="Which one is pressed.",
+    )
+    click_count: int = Field(
+        default=1, ge=1, le=3, title="Number of clicks", description="2 for a double click."
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> ClickSettings:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from toolcrib.graph.node_settings import NodeResult, NodeSettings, fixed
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, fixed, rare
 from toolcrib.graph.node_type import NodeContext, NodeType
 
 
@@ -17,12 +17,13 @@ class CodeSettings(NodeSettings):
     code: str = fixed(
         min_length=1,
         max_length=50_000,
-        description="The body of a Python function; `return` gives the value. References go into inputs.",
+        title="Code",
+        description="The body of a Python function; `return` gives the value.",
     )
     inputs: dict[str, Any] = Field(
-        default_factory=dict, description="The variables that the code sees; values may be references."
+        default_factory=dict, title="Variables", description="The values that the code can use."
     )
-    time_limit: float = Field(default=60, gt=0, le=3600, description="Seconds that it may take.")
+    time_limit: float = rare(default=60, gt=0, le=3600, title="At most", description="Seconds.")
 
     @field_validator("code")
     @classmethod
@@ -56,7 +57,7 @@ NODE = NodeType(
     name="Code",
     title="Run code",
     group="data",
-    about="Computes a value with Python, in a sandboxed process without network.",
+    about="Computes a value with Python, in a sandbox without network.",
     settings=CodeSettings,
     example={"code": "return sum(numbers)", "inputs": {"numbers": "{{input.numbers}}"}},
     result=CodeResult,

@@ -12,15 +12,17 @@ from toolcrib.schema.workflows import NodeId
 
 
 class EndMapSettings(NodeSettings):
-    map: NodeId = fixed(description="The id of the Map whose body ends here.")
-    value: Any = Field(default=None, description="The result for this item; may be a reference.")
+    map: NodeId = fixed(title="For each item", description="The id of the step that ends here.")
+    value: Any = Field(
+        default=None, title="Result", description="What this item adds to the list of results."
+    )
 
 
 NODE = NodeType(
     name="EndMap",
     title="End of each item",
     group="control",
-    about="Ends the body of a Map and gives the result for the item. It has no outputs.",
+    about="The end of the steps for each item, with the result for the item. It has no outputs.",
     settings=EndMapSettings,
     example={"map": "each", "value": "{{read.text}}"},
     result=NoResult,

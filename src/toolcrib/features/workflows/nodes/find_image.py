@@ -14,15 +14,21 @@ from toolcrib.features.workflows.desktop_tools import (
     find,
     found,
 )
+from toolcrib.graph.node_settings import rare
 from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class FindImageSettings(DesktopSettings):
     template_image: str = Field(
-        min_length=1, max_length=4_000_000, description="The picture to look for, in base64."
+        min_length=1,
+        max_length=4_000_000,
+        title="Picture",
+        description="What to look for on the screen, in base64.",
     )
-    threshold: float = Field(default=0.88, ge=0.1, le=1, description="How similar a place must be.")
-    max_results: int = Field(default=3, ge=1, le=100, description="The most matches to return.")
+    threshold: float = rare(
+        default=0.88, ge=0.1, le=1, title="Similarity", description="From 0.1 to 1; 1 is the same picture."
+    )
+    max_results: int = rare(default=3, ge=1, le=100, title="At most", description="Matches.")
     scope: Scope = None
     required: Required = False
 

@@ -16,16 +16,22 @@ from toolcrib.features.workflows.desktop_tools import (
     find,
     found,
 )
+from toolcrib.graph.node_settings import named, rare
 from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class FindTextSettings(DesktopSettings):
-    search_text: str = Field(min_length=1, max_length=1000, description="The text to look for.")
-    match_mode: Literal["contains", "exact"] = Field(
-        default="contains", description="Whether the text may be a part of a longer one."
+    search_text: str = Field(min_length=1, max_length=1000, title="Text", description="What to look for.")
+    match_mode: Literal["contains", "exact"] = named(
+        {"contains": "Also inside a longer text", "exact": "Only the whole text"},
+        default="contains",
+        title="Where it may be",
+        description="A part of a longer text counts, or not.",
     )
     scope: Scope = None
-    select_result: int = Field(default=0, ge=0, description="Which match gives text, x and y: 0 is the best.")
+    select_result: int = rare(
+        default=0, ge=0, title="Which match", description="It gives text, x and y; 0 is the best one."
+    )
     required: Required = False
 
 

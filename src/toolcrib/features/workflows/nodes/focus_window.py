@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
-from toolcrib.graph.node_settings import NodeResult
+from toolcrib.graph.node_settings import NodeResult, named
 from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType
 from toolcrib.graph.references import has_reference
 
@@ -16,10 +16,13 @@ METHODS = ("app_name", "window_id", "pid")
 
 
 class FocusWindowSettings(DesktopSettings):
-    method: Literal["app_name", "window_id", "pid"] = Field(
-        default="app_name", description="What names the window."
+    method: Literal["app_name", "window_id", "pid"] = named(
+        {"app_name": "Name of the program", "window_id": "Id of the window", "pid": "Process id"},
+        default="app_name",
+        title="Find it by",
+        description="What is known of the window.",
     )
-    value: str | int = Field(description="The name of the program, the id of the window, or the process id.")
+    value: str | int = Field(title="Which one", description="The name or the number.")
 
     @model_validator(mode="after")
     def _number_for_pid(self) -> FocusWindowSettings:

@@ -8,6 +8,7 @@ from toolcrib.features.workflows.desktop_tools import (
     DesktopSettings,
     DesktopTool,
     DesktopWindow,
+    Scope,
     read_windows,
 )
 from toolcrib.features.workflows.tool_content import call_tool
@@ -16,7 +17,7 @@ from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class ListWindowsSettings(DesktopSettings):
-    app_name: str | None = Field(default=None, description="Only the windows of this program.")
+    app_name: Scope = None
 
 
 class ListWindowsResult(NodeResult):

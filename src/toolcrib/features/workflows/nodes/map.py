@@ -6,15 +6,20 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, named
 from toolcrib.graph.node_type import NodeType
 
 
 class MapSettings(NodeSettings):
-    items: list[Any] = Field(max_length=100_000, description="The list; the body sees `item` and `index`.")
-    at_once: int = Field(default=1, ge=1, le=100, description="How many items may be worked on at once.")
-    on_error: Literal["stop", "continue"] = Field(
-        default="stop", description="Whether a failed item ends the map, or the others continue."
+    items: list[Any] = Field(
+        max_length=100_000, title="List", description="The steps inside can use `item` and `index`."
+    )
+    at_once: int = Field(default=1, ge=1, le=100, title="At the same time", description="Items.")
+    on_error: Literal["stop", "continue"] = named(
+        {"stop": "Stop", "continue": "Continue with the others"},
+        default="stop",
+        title="If an item fails",
+        description="The result of a failed item is null.",
     )
 
 
@@ -24,9 +29,7 @@ class MapError(NodeResult):
 
 
 class MapResult(NodeResult):
-    results: list[Any] = Field(
-        description="The value of the EndMap for each item, in their order; null for failed items."
-    )
+    results: list[Any] = Field(description="The result of each item, in their order; null for failed items.")
     count: int = Field(description="The number of items.")
     failed: int = Field(default=0, description="The number of failed items.")
     errors: list[MapError] = Field(default_factory=list, description="The failed items and their reasons.")
@@ -36,8 +39,7 @@ NODE = NodeType(
     name="Map",
     title="For each item",
     group="control",
-    about="Runs its body, from the output `body` to its EndMap, for each item of a list; "
-    "then continues at `done` with the list of their results.",
+    about="Repeats the steps inside it for each item of a list, and collects their results.",
     settings=MapSettings,
     example={"items": "{{input.files}}", "at_once": 4, "on_error": "continue"},
     result=MapResult,

@@ -19,8 +19,10 @@ from toolcrib.graph.node_type import (
 
 
 class McpToolCallSettings(NodeSettings):
-    tool: str = Field(min_length=1, max_length=300, description="The public name of the tool.")
-    arguments: dict[str, Any] = Field(default_factory=dict, description="The arguments of the call.")
+    tool: str = Field(min_length=1, max_length=300, title="Tool", description="Of any server.")
+    arguments: dict[str, Any] = Field(
+        default_factory=dict, title="Arguments", description="What the tool is given."
+    )
 
 
 class McpToolCallResult(NodeResult):
@@ -61,7 +63,7 @@ NODE = NodeType(
     name="McpToolCall",
     title="Call a tool",
     group="tools",
-    about="Calls a tool of any server, with the approvals that it needs.",
+    about="Calls a tool of any server. It asks for your approval where a chat would too.",
     settings=McpToolCallSettings,
     example={"tool": "demo__add", "arguments": {"a": 1, "b": "{{input.number}}"}},
     result=McpToolCallResult,

@@ -17,9 +17,14 @@ Modifier = Literal[
 
 
 class PressKeySettings(DesktopSettings):
-    key: str = Field(min_length=1, max_length=100, description="The key, such as enter, a, f5 or page_down.")
+    key: str = Field(
+        min_length=1, max_length=100, title="Key", description="Such as enter, a, f5 or page_down."
+    )
     modifiers: list[Modifier] = Field(
-        default_factory=list, max_length=5, description="Keys to hold, such as ctrl and shift."
+        default_factory=list,
+        max_length=5,
+        title="Keys to hold",
+        description="One per line, such as ctrl and shift.",
     )
 
 

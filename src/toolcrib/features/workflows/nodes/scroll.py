@@ -11,9 +11,11 @@ from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class ScrollSettings(DesktopSettings):
-    delta_y: float = Field(ge=-10_000, le=10_000, description="How far; positive scrolls down.")
-    x: float | None = Field(default=None, description="Where the pointer is, in screen pixels.")
-    y: float | None = Field(default=None, description="The same, from the top.")
+    delta_y: float = Field(
+        ge=-10_000, le=10_000, title="How far", description="Positive numbers scroll down."
+    )
+    x: float | None = Field(default=None, title="At x", description="Pixels from the left of the screen.")
+    y: float | None = Field(default=None, title="At y", description="Pixels from the top.")
 
     @model_validator(mode="after")
     def _both_or_neither(self) -> ScrollSettings:

@@ -12,7 +12,7 @@ from toolcrib.graph.node_type import NodeContext, NodeType, Refinement, Surround
 
 class SetSettings(NodeSettings):
     values: dict[str, Any] = Field(
-        default_factory=dict, description="Names and values; values may be references."
+        default_factory=dict, title="Values", description="Later steps refer to them by name."
     )
 
 
@@ -28,7 +28,7 @@ NODE = NodeType(
     name="Set",
     title="Set values",
     group="data",
-    about="Gives names to values, so that later nodes can refer to them; each name is a field of its result.",
+    about="Stores values under names for later steps.",
     settings=SetSettings,
     example={"values": {"greeting": "Hello {{input.name}}"}},
     result=AnyResult,

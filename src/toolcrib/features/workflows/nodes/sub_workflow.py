@@ -13,8 +13,10 @@ from toolcrib.schema.workflows import WorkflowName
 
 
 class SubWorkflowSettings(NodeSettings):
-    workflow: WorkflowName = Field(description="The name of the workflow.")
-    inputs: dict[str, Any] = Field(default_factory=dict, description="The values of its inputs.")
+    workflow: WorkflowName = Field(title="Workflow", description="Its name.")
+    inputs: dict[str, Any] = Field(
+        default_factory=dict, title="Inputs", description="The values that it is given."
+    )
 
 
 class SubWorkflowResult(NodeResult):
@@ -40,7 +42,7 @@ NODE = NodeType(
     name="SubWorkflow",
     title="Run a workflow",
     group="control",
-    about="Runs another workflow as one step and gives its outputs.",
+    about="Runs another workflow as one step, and waits for its results.",
     settings=SubWorkflowSettings,
     example={"workflow": "send-report", "inputs": {"to": "{{input.mail}}"}},
     result=SubWorkflowResult,

@@ -17,13 +17,16 @@ CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_ -]
 class SwitchCase(NodeSettings):
     """A path and when it is taken."""
 
-    name: CaseName = fixed(description="The name of the output.")
-    condition: Condition = Field(description="When this path is taken.")
+    name: CaseName = fixed(title="Name", description="The name of the output.")
+    condition: Condition = Field(title="Condition", description="When this way is taken.")
 
 
 class SwitchSettings(NodeSettings):
     cases: list[SwitchCase] = structure(
-        min_length=1, max_length=100, description="The first case whose condition holds is taken."
+        min_length=1,
+        max_length=100,
+        title="Cases",
+        description="The first one whose condition is true is taken.",
     )
 
     @model_validator(mode="after")
@@ -43,14 +46,14 @@ def decide(settings: SwitchSettings, completed: int) -> Route:
     for case in settings.cases:
         if holds(case.condition):
             return Route(output=case.name, reason=describe(case.condition), value={"case": case.name})
-    return Route(output=DEFAULT, reason="No condition holds", value={"case": DEFAULT})
+    return Route(output=DEFAULT, reason="no condition is true", value={"case": DEFAULT})
 
 
 NODE = NodeType(
     name="Switch",
     title="Switch",
     group="control",
-    about="Continues at the output of the first case whose condition holds, else at `default`.",
+    about="Goes on at the first case whose condition is true, or at “otherwise”.",
     settings=SwitchSettings,
     example={
         "cases": [

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from toolcrib.features.workflows.desktop_tools import DesktopSettings, DesktopTool
 from toolcrib.features.workflows.tool_content import call_tool
-from toolcrib.graph.node_settings import NodeResult, NodeSettings
+from toolcrib.graph.node_settings import NodeResult, NodeSettings, named
 from toolcrib.graph.node_type import NodeCall, NodeContext, NodeType
 
 
@@ -23,10 +23,21 @@ class ScreenRegion(NodeSettings):
 
 
 class TakeScreenshotSettings(DesktopSettings):
-    mode: Literal["screen", "window", "region"] = Field(default="screen", description="What to capture.")
-    target: str | None = Field(default=None, description="The program whose window is captured, by name.")
-    region: ScreenRegion | None = Field(default=None, description="The part to capture, for the mode region.")
-    include_ocr: bool = Field(default=True, description="Whether to read the text in the picture.")
+    mode: Literal["screen", "window", "region"] = named(
+        {"screen": "The whole screen", "window": "A window", "region": "A part of the screen"},
+        default="screen",
+        title="Of",
+        description="What is in the picture.",
+    )
+    target: str | None = Field(
+        default=None, title="Program", description="The name of the program, for a window."
+    )
+    region: ScreenRegion | None = Field(
+        default=None, title="Part", description="In pixels, for a part of the screen."
+    )
+    include_ocr: bool = Field(
+        default=True, title="Read the text in it", description="Later steps find it as `text`."
+    )
 
     @model_validator(mode="after")
     def _has_region(self) -> TakeScreenshotSettings:

@@ -14,7 +14,9 @@ from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class TypeTextSettings(DesktopSettings):
-    text: str = Field(max_length=20_000, description="The text to type into the focused field.")
+    text: str = Field(
+        max_length=20_000, title="Text", description="It is typed into the field that has the focus."
+    )
 
 
 class TypeTextResult(NodeResult):

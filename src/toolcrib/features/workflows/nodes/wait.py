@@ -12,15 +12,27 @@ from toolcrib.graph.node_type import NodeContext, NodeType
 
 
 class WaitSettings(NodeSettings):
-    seconds: float | None = Field(default=None, ge=0, le=31_536_000, description="How long to wait.")
+    seconds: float | None = Field(
+        default=None, ge=0, le=31_536_000, title="Seconds", description="How long to wait."
+    )
     until: AwareDatetime | None = Field(
-        default=None, description="When to continue, with a time zone, such as 2027-01-31T08:00:00+01:00."
+        default=None,
+        title="Until",
+        description="A time with its time zone, such as 2027-01-31T08:00:00+01:00.",
     )
     event: str | None = Field(
-        default=None, min_length=1, max_length=200, description="The name of the event to wait for."
+        default=None,
+        min_length=1,
+        max_length=200,
+        title="Event",
+        description="The name of an event that is sent to the run.",
     )
     deadline: float | None = Field(
-        default=None, gt=0, le=31_536_000, description="Seconds after which waiting for the event fails."
+        default=None,
+        gt=0,
+        le=31_536_000,
+        title="Wait for the event at most",
+        description="Seconds. Then the step fails.",
     )
 
     @model_validator(mode="after")
@@ -53,7 +65,7 @@ NODE = NodeType(
     name="Wait",
     title="Wait",
     group="control",
-    about="Waits for some seconds, until a time, or for an event sent to the run; also over a restart.",
+    about="Waits for some seconds, until a time, or for an event. A restart does not end the wait.",
     settings=WaitSettings,
     example={"seconds": 30},
     result=WaitResult,
