@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from toolcrib.graph.conditions import BadPattern, Comparison, Condition, describe, holds
+from toolcrib.graph.conditions import WORDS, BadPattern, Comparison, Condition, Operator, describe, holds
 
 CONDITION: TypeAdapter[Any] = TypeAdapter(Condition)
 
@@ -112,14 +112,44 @@ def test_a_pattern_from_a_reference_is_checked_when_it_is_used() -> None:
         holds(Comparison.model_construct(left="x", operator="matches", right="("))
 
 
-def test_a_decision_is_described_with_its_values() -> None:
-    condition = CONDITION.validate_python(
-        {
-            "all": [
-                {"left": 3, "operator": "greater_than", "right": 2},
-                {"not": {"left": "", "operator": "is_empty"}},
-            ]
-        }
-    )
+@pytest.mark.parametrize("operator", get_args(Operator))
+@pytest.mark.parametrize("left", [5, 42.0, "", "ab", None, [], ["ab"], True])
+def test_a_reason_says_what_is_the_case_for_every_operator(operator: Operator, left: Any) -> None:
+    reason = describe(Comparison(left=left, operator=operator, right="a"))
 
-    assert describe(condition) == '(3 greater than 2 and not "" is empty)'
+    turned = {
+        "equals": "not_equals",
+        "contains": "not_contains",
+        "is_empty": "is_not_empty",
+        **{"not_equals": "equals", "not_contains": "contains", "is_not_empty": "is_empty"},
+    }
+    said = [*WORDS.values(), "is not greater than", "is not less than", "is not at least", "is not at most"]
+    assert any(f" {words}" in reason for words in [*said, "does not match the pattern"])
+    if operator in turned:
+        assert reason == describe(Comparison(left=left, operator=turned[operator], right="a"))
+
+
+LONG = "x" * 500
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ({"left": 42.0, "operator": "greater_than", "right": 10}, "42 is greater than 10"),
+        ({"left": 5, "operator": "greater_than", "right": 10}, "5 is not greater than 10"),
+        ({"left": "ab", "operator": "matches", "right": "^b"}, "“ab” does not match the pattern “^b”"),
+        ({"left": "  ", "operator": "is_empty"}, "the value is empty"),
+        ({"left": None, "operator": "equals", "right": 1}, "no value is not 1"),
+        ({"left": LONG, "operator": "contains", "right": "x"}, "a text of 500 characters contains “x”"),
+        ({"left": [LONG], "operator": "is_empty"}, "a list of 1 items is not empty"),
+        ({"left": {"a": LONG}, "operator": "is_empty"}, "an object with 1 fields is not empty"),
+        (True, "the value is true"),
+        (None, "the value is not true"),
+        ({"not": {"left": 1, "right": 2}}, "1 is not 2"),
+        ({"all": [{"left": 1, "right": 1}, {"left": 1, "right": 2}]}, "1 is not 2"),
+        ({"any": [{"left": 1, "right": 1}, {"left": 1, "right": 2}]}, "1 is 1"),
+        ({"all": [{"left": n, "right": n} for n in range(5)]}, "0 is 0 and 1 is 1 and 2 is 2 and 2 more"),
+    ],
+)
+def test_a_reason_names_the_comparisons_that_decide(condition: Any, reason: str) -> None:
+    assert describe(CONDITION.validate_python(condition)) == reason

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from toolcrib.graph.topology import DraftNode, Topology
-from toolcrib.schema.workflows import ERROR, WorkflowProblem
+from toolcrib.schema.workflows import ERROR, Workflow, WorkflowProblem
 
 BODY = "body"
 
@@ -31,9 +31,11 @@ class Bodies:
         return tuple(found)
 
 
-def read_bodies(topology: Topology, drafts: Mapping[str, DraftNode]) -> tuple[Bodies, list[WorkflowProblem]]:
+def read_bodies(
+    topology: Topology, drafts: Mapping[str, DraftNode], workflow: Workflow
+) -> tuple[Bodies, list[WorkflowProblem]]:
     bodies = Bodies()
-    problems = _pair(bodies, drafts)
+    problems = _pair(bodies, drafts, workflow)
     for opener, end in bodies.ends.items():
         start = topology.targets.get((opener, BODY))
         if start is None:
@@ -54,11 +56,11 @@ def read_bodies(topology: Topology, drafts: Mapping[str, DraftNode]) -> tuple[Bo
     return bodies, [*problems, *_open_edges(topology, bodies, drafts)]
 
 
-def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode]) -> list[WorkflowProblem]:
+def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode], workflow: Workflow) -> list[WorkflowProblem]:
     problems = []
     for id_, draft in drafts.items():
         opener = draft.closes
-        if opener is None:
+        if opener is None or _is_reported(opener, draft, drafts, workflow):
             continue
         wrong = _pair_problem(draft, opener, drafts, bodies)
         if wrong is None:
@@ -73,6 +75,12 @@ def _pair(bodies: Bodies, drafts: Mapping[str, DraftNode]) -> list[WorkflowProbl
                 WorkflowProblem(node=id_, message=message, hint="Add one at the end of its body.")
             )
     return problems
+
+
+def _is_reported(opener: str, end: DraftNode, drafts: Mapping[str, DraftNode], workflow: Workflow) -> bool:
+    """Whether the loop or map is there and only its settings are wrong, which is a problem of its own."""
+    node = workflow.nodes.get(opener)
+    return opener not in drafts and node is not None and f"End{node.type}" == end.type.name
 
 
 def _pair_problem(

@@ -35,7 +35,7 @@ class Reading:
 def read(workflow: Workflow, find_type: FindType) -> Reading:
     drafts, problems = read_drafts(workflow, find_type)
     topology, of_edges = read_topology(workflow, drafts)
-    bodies, of_bodies = read_bodies(topology, drafts)
+    bodies, of_bodies = read_bodies(topology, drafts, workflow)
     found = (*problems, *of_edges, *of_bodies)
     return Reading(workflow, drafts, topology, bodies, found)
 

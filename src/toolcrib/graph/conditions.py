@@ -36,6 +36,39 @@ Operator = Literal[
 ]
 UNARY = frozenset({"is_empty", "is_not_empty"})
 """Operators that do not use the right value."""
+WORDS: Mapping[Operator, str] = {
+    "equals": "is",
+    "not_equals": "is not",
+    "greater_than": "is greater than",
+    "less_than": "is less than",
+    "greater_or_equal": "is at least",
+    "less_or_equal": "is at most",
+    "contains": "contains",
+    "not_contains": "does not contain",
+    "is_empty": "is empty",
+    "is_not_empty": "is not empty",
+    "matches": "matches the pattern",
+}
+"""The operators as users read them."""
+_DENIED: Mapping[Operator, str] = {
+    "equals": WORDS["not_equals"],
+    "not_equals": WORDS["equals"],
+    "greater_than": "is not greater than",
+    "less_than": "is not less than",
+    "greater_or_equal": "is not at least",
+    "less_or_equal": "is not at most",
+    "contains": WORDS["not_contains"],
+    "not_contains": WORDS["contains"],
+    "is_empty": WORDS["is_not_empty"],
+    "is_not_empty": WORDS["is_empty"],
+    "matches": "does not match the pattern",
+}
+"""What is said of a comparison that is not true."""
+LONGEST_SHOWN = 120
+"""Characters of a value in a reason; of a longer one only its size is told. A part of it could be a part of a
+secret input, which is hidden only where it is whole."""
+MOST_REASONS = 3
+"""Comparisons in a reason."""
 LONGEST_PATTERN = 1000
 LONGEST_TEXT = 1_000_000
 
@@ -121,22 +154,44 @@ def holds(condition: AnyForm) -> bool:
 
 
 def describe(condition: AnyForm) -> str:
-    """The condition with its values, for the trace."""
-    if condition is None or isinstance(condition, bool):
-        return _shown(condition)
-    if isinstance(condition, AllConditions):
-        return "(" + " and ".join(map(describe, condition.all)) + ")"
-    if isinstance(condition, AnyCondition):
-        return "(" + " or ".join(map(describe, condition.any)) + ")"
+    """Why a condition is true or is not: the comparisons that decide it, each as what is the case."""
+    reasons = [_fact(part) for part in _deciding(condition)]
+    more = len(reasons) - MOST_REASONS
+    shown = reasons if more < 1 else [*reasons[:MOST_REASONS], f"{more} more"]
+    return " and ".join(shown)
+
+
+def _deciding(condition: AnyForm) -> list[Comparison | bool | None]:
     if isinstance(condition, NotCondition):
-        return f"not {describe(condition.not_)}"
-    words = [_shown(condition.left), condition.operator.replace("_", " ")]
-    return " ".join(words if condition.operator in UNARY else [*words, _shown(condition.right)])
+        return _deciding(condition.not_)
+    if not isinstance(condition, AllConditions | AnyCondition):
+        return [condition]
+    parts = condition.all if isinstance(condition, AllConditions) else condition.any
+    result = holds(condition)
+    return [reason for part in parts if holds(part) is result for reason in _deciding(part)]
+
+
+def _fact(part: Comparison | bool | None) -> str:
+    if not isinstance(part, Comparison):
+        return "the value is true" if part is True else "the value is not true"
+    words = (WORDS if holds(part) else _DENIED)[part.operator]
+    if part.operator in UNARY:
+        return f"{'the value' if _is_empty(part.left) else _shown(part.left)} {words}"
+    return f"{_shown(part.left)} {words} {_shown(part.right)}"
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    if value is None:
+        return "no value"
+    whole = int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
+    text = _written(whole)
+    if len(text) <= LONGEST_SHOWN:
+        return f"“{text}”" if isinstance(value, str) else text
+    if isinstance(value, Mapping):
+        return f"an object with {len(value):,} fields"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value):,} items"
+    return f"a text of {len(text):,} characters"
 
 
 def _equals(left: Any, right: Any) -> bool:

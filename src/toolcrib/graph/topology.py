@@ -146,7 +146,7 @@ def _output_problem(edge: Edge, draft: DraftNode) -> WorkflowProblem | None:
 
 def _find_entry(topology: Topology, workflow: Workflow) -> list[WorkflowProblem]:
     if not workflow.nodes:
-        return [WorkflowProblem(node=None, message="The workflow has no nodes.", hint="Add a node.")]
+        return [WorkflowProblem(node=None, message="Add the first step.")]
     entries = [node for node in workflow.nodes if not topology.preceding.get(node)]
     if not entries:
         message = "No node can be the first: every node has an incoming edge."

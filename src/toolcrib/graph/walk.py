@@ -47,6 +47,19 @@ class WalkEnd:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Decision:
+    """How often a node went on at each of its outputs, and why it did the last time.
+
+    Of control nodes, disabled ones, and those that failed and have an error path.
+    """
+
+    node: str
+    output: str
+    reason: str
+    taken: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class MapItem:
     """The part of a workflow that runs for one item of a map."""
 
@@ -74,6 +87,7 @@ class Walk:
         self._visits: dict[str, int] = {}
         self._completed: dict[str, int] = {}
         self._notes: list[Mapping[str, Any]] = []
+        self.decisions: dict[str, Decision] = {}
         self._steps = 0
         self._visit: Visit | None = None
         self._end: WalkEnd | None = None
@@ -190,7 +204,7 @@ class Walk:
 
     def _pass(self, node: CompiledNode) -> None:
         self._values[node.id] = None
-        self._note(node.id, node.passed, "The node is disabled")
+        self._note(node.id, node.passed, "it is turned off")
         self._go(self._graph.target(node.id, node.passed))
 
     def _take_error_path(self, node_id: str, error: Mapping[str, Any], value: Any = None) -> None:
@@ -203,6 +217,9 @@ class Walk:
 
     def _note(self, node_id: str, output: str, reason: str) -> None:
         self._notes.append({"kind": "route", "node": node_id, "output": output, "reason": reason})
+        before = self.decisions[node_id].taken if node_id in self.decisions else {}
+        taken = {**before, output: before.get(output, 0) + 1}
+        self.decisions[node_id] = Decision(node=node_id, output=output, reason=reason, taken=taken)
 
     def _fail(self, node_id: str | None, error: Mapping[str, Any]) -> None:
         self._end = WalkEnd(error={**error, "node": node_id}, notes=tuple(self._notes))
@@ -215,7 +232,7 @@ class Walk:
 def _no_progress() -> Mapping[str, Any]:
     return {
         "kind": "no_progress",
-        "message": f"Control nodes decided {MOST_DECISIONS} times without a step between them.",
+        "message": f"The run decided {MOST_DECISIONS} times without a step between the decisions.",
         "hint": "Put a step into the loop, or lower its max_iterations.",
     }
 

@@ -47,13 +47,15 @@ def _operations(operations: tuple[Described[Schema], ...]) -> str:
 
 def _condition_operators() -> str:
     """The one list of operators is that of the engine."""
-    from toolcrib.graph.conditions import UNARY, Operator
+    from toolcrib.graph.conditions import UNARY, WORDS, Operator
 
     lines = [
         "/** What conditions of workflows compare with. */",
         f"export const OPERATORS = {json.dumps(get_args(Operator))} as const;",
         "/** Those that look at one value only. */",
         f"export const UNARY_OPERATORS = {json.dumps(sorted(UNARY))} as const;",
+        "/** How users read them. */",
+        f"export const OPERATOR_WORDS = {json.dumps(WORDS)} as const;",
     ]
     return "\n".join([*lines, ""])
 

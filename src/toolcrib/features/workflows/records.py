@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from toolcrib.graph.walk import Decision
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 FINAL: frozenset[RunState] = frozenset({"finished", "failed", "cancelled"})
@@ -84,6 +85,15 @@ class StepRecord:
     """Taken over from an earlier run."""
     trace: Mapping[str, Any] = field(default_factory=dict)
     """Everything that was recorded; empty while it runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPath:
+    """The way that a run took so far."""
+
+    steps: Sequence[StepRecord]
+    """In the order in which they began."""
+    decisions: Sequence[Decision]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from toolcrib.features.workflows.host_engine import HostEngine, OnProgress
 from toolcrib.features.workflows.inputs import read_inputs
 from toolcrib.features.workflows.records import (
     FINAL,
+    RunPath,
     RunQuestion,
     RunRecord,
     RunStart,
@@ -149,6 +150,10 @@ class WorkflowRuns:
     async def steps(self, run: str) -> Sequence[StepRecord]:
         """The steps of a run, in the order in which they began."""
         return await (await self.engine.view()).steps(run, asked=await self._asked())
+
+    async def path(self, run: str) -> RunPath:
+        """The steps of a run, and the decisions between them."""
+        return await (await self.engine.view()).path(run, asked=await self._asked())
 
     async def step(self, run: str, step: str) -> StepRecord:
         """One step; raises `NotFound`."""

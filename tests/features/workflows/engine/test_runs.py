@@ -61,6 +61,33 @@ async def test_loops_maps_branches_waits_and_sub_workflows_give_the_right_result
     assert (await bench.engine.status(f"{run}/sub")).parent == run
 
 
+async def test_the_decisions_of_a_run_say_how_often_and_why(bench: Bench) -> None:
+    again = {"left": "{{turn.data.total}}", "operator": "greater_or_equal", "right": 3}
+    odd = {"left": "{{item}}", "operator": "equals", "right": 2}
+    last = {"left": "{{turn.data.total}}", "operator": "greater_than", "right": 10}
+    nodes = {
+        "loop": {"type": "Loop", "settings": {"exit_condition": again}},
+        "turn": call("add", a="{{loop.iteration}}", b=0),
+        "end": {"type": "EndLoop", "settings": {"loop": "loop"}},
+        "each": {"type": "Map", "settings": {"items": [1, 2, 3]}},
+        "odd": {"type": "If", "settings": {"condition": odd}},
+        "stop": {"type": "EndMap", "settings": {"map": "each"}},
+        "large": {"type": "If", "settings": {"condition": last}},
+    }
+    edges = ["loop.body turn", "turn end", "loop.done each", "each.body odd"]
+    edges += ["odd.true stop", "odd.false stop", "each.done large"]
+
+    record = await bench.finished(workflow(nodes, edges))
+
+    decided = {one.node: one for one in (await bench.engine.path(record.run)).decisions}
+    assert (decided["loop"].taken, decided["loop"].reason) == (
+        {"body": 3, "done": 1},
+        "After round 3: 3 is at least 3",
+    )
+    assert decided["odd"].taken == {"true": 1, "false": 2}
+    assert (decided["large"].output, decided["large"].reason) == ("false", "3 is not greater than 10")
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 async def test_a_question_of_a_sub_workflow_is_a_question_of_its_run(bench: Bench, depth: int) -> None:
     asking = workflow({"ask": {"type": "AskUser", "settings": {"message": "Go on?", "choices": ["Yes"]}}}, [])

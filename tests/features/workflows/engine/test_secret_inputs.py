@@ -153,3 +153,19 @@ async def test_no_secret_is_in_a_stored_error(tmp_path: Path, failing: str) -> N
     assert record.state == "failed"
     assert "hunter2" not in str(record)
     assert_hidden(tmp_path)
+
+
+@pytest.mark.parametrize("secret", ["hunter2-Qx", "hunter2-Qx " * 40])
+async def test_no_part_of_a_secret_is_in_the_reason_of_a_decision(tmp_path: Path, secret: str) -> None:
+    condition = {"left": "{{input.pw}}", "operator": "contains", "right": "zzz"}
+    nodes = {"is": {"type": "If", "settings": {"condition": condition}}, "no": call(text="no")}
+
+    async with opened(tmp_path) as (bench, _):
+        record = await bench.finished(
+            workflow(nodes, ["is.false no"], inputs={"pw": {"secret": True}}), {"pw": secret}
+        )
+        path = await bench.engine.path(record.run)
+
+    assert path.decisions[0].reason.endswith("does not contain “zzz”")
+    assert "hunter2" not in str((path, record))
+    assert "hunter2" not in stored(tmp_path).decode("utf-8", "replace")

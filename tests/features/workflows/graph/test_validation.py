@@ -60,8 +60,17 @@ def test_the_condition_of_a_loop_refers_to_the_loop_itself_and_other_nodes_do_no
     )
 
 
-def test_an_empty_workflow_has_no_nodes() -> None:
-    assert only_problem(workflow({})).message == "The workflow has no nodes."
+def test_an_empty_workflow_needs_a_first_step() -> None:
+    assert only_problem(workflow({})).message == "Add the first step."
+
+
+def test_the_end_of_a_loop_with_wrong_settings_is_no_second_problem() -> None:
+    nodes = {"again": ("Loop", {}), "turn": SET, "end": ("EndLoop", {"loop": "again"})}
+
+    problem = only_problem(workflow(nodes, "again.body → turn → end"))
+
+    assert problem.node == "again"
+    assert problem.message == "exit_condition is required."
 
 
 @pytest.mark.parametrize(

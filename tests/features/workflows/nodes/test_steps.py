@@ -180,7 +180,7 @@ def test_if_takes_the_path_of_its_condition() -> None:
     condition = {"condition": {"left": "{{a.n}}", "operator": "greater_than", "right": 2}}
 
     assert decide("If", condition, a={"n": 3}) == Route(
-        output="true", reason="3 greater than 2", value={"holds": True}
+        output="true", reason="3 is greater than 2", value={"holds": True}
     )
     assert decide("If", condition, a={}).output == "false"
 
@@ -200,7 +200,7 @@ def test_a_loop_runs_at_least_once_and_ends_with_its_condition() -> None:
     settings = {"exit_condition": "{{a.done}}", "max_iterations": 3}
 
     assert decide("Loop", settings, 0, a={"done": True}) == Route(
-        output="body", reason="The first iteration", value={"iteration": 1, "finished": False}
+        output="body", reason="The first round", value={"iteration": 1, "finished": False}
     )
     assert decide("Loop", settings, 1, a={"done": False}).value == {"iteration": 2, "finished": False}
     assert decide("Loop", settings, 2, a={"done": True}).value == {"iteration": 2, "finished": True}
@@ -209,7 +209,7 @@ def test_a_loop_runs_at_least_once_and_ends_with_its_condition() -> None:
 def test_a_loop_that_reaches_its_limit_fails_unless_it_may_continue() -> None:
     settings = {"exit_condition": False, "max_iterations": 3}
 
-    with pytest.raises(LoopLimitReached, match="after 3 iterations") as caught:
+    with pytest.raises(LoopLimitReached, match="after 3 rounds") as caught:
         decide("Loop", settings, 3)
     done = decide("Loop", {**settings, "at_limit": "continue"}, 3)
 

@@ -27,7 +27,7 @@ from toolcrib.features.workflows.engine.run_reader import RunReader, RunSelectio
 from toolcrib.features.workflows.engine.runtime import Runtime, outside_of_runs, stop_if_lost
 from toolcrib.features.workflows.engine.tables import begun, events, runs, waits
 from toolcrib.features.workflows.graph.validation import compile_workflow
-from toolcrib.features.workflows.records import FINAL, RunQuestion, RunRecord, StepRecord
+from toolcrib.features.workflows.records import FINAL, RunPath, RunQuestion, RunRecord, StepRecord
 from toolcrib.features.workflows.secret_inputs import NOTHING, SecretInputs
 from toolcrib.graph.node_type import UserAnswer
 from toolcrib.schema.workflows import RunState, Workflow
@@ -288,10 +288,14 @@ class Engine:
         found = await self.database.run(lambda connection: list(connection.execute(query).scalars()))
         return [run for run in found if (await self.inputs(run))[1].get(name) == value]
 
-    @answered_in_time
     async def steps(self, run: str, *, asked: Collection[str] = ()) -> list[StepRecord]:
         """All visits in their order, with their traces; the one under way is last."""
-        return await self._reader.steps(run, asked)
+        return list((await self.path(run, asked=asked)).steps)
+
+    @answered_in_time
+    async def path(self, run: str, *, asked: Collection[str] = ()) -> RunPath:
+        """All visits, as `steps` has them, and the decisions between them."""
+        return await self._reader.path(run, asked)
 
     async def trace(self, run: str, step: str, *, asked: Collection[str] = ()) -> StepRecord:
         """One visit; raises `NotFound`."""

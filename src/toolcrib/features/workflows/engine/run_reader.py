@@ -29,10 +29,10 @@ from toolcrib.features.workflows.engine.runtime import Runtime
 from toolcrib.features.workflows.engine.serializer import shown
 from toolcrib.features.workflows.engine.tables import runs
 from toolcrib.features.workflows.engine.waits import Wait, WaitKey, asking_roots, moment
-from toolcrib.features.workflows.records import RunQuestion, RunRecord, StepRecord, path_in
+from toolcrib.features.workflows.records import RunPath, RunQuestion, RunRecord, StepRecord, path_in
 from toolcrib.features.workflows.secret_inputs import without_marks
 from toolcrib.graph.trace import Outcome
-from toolcrib.graph.walk import Visit
+from toolcrib.graph.walk import Decision, Visit
 from toolcrib.schema.workflows import RunState, StepState
 
 steps = SystemSchema.operation_outputs
@@ -152,16 +152,15 @@ class RunReader:
             raise NotFound(f"{run} has no step {step!r}.", hint=f"Its steps: {', '.join(names[-20:])}.")
         return recorded[: names.index(first)]
 
-    async def steps(self, run: str, asked: Collection[str] = ()) -> list[StepRecord]:
+    async def path(self, run: str, asked: Collection[str] = ()) -> RunPath:
         record = await self.run(run)
         plan = await self._runtime.documents.plan_to_show(run)
         parts = await self._runtime.database.run(lambda connection: _parts(connection, run))
-        found = [step for part in parts for step in self._steps_of(part, plan, record, asked)]
-        return sorted(found, key=_order)
+        ways = [self._path_of(part, plan, record, asked) for part in parts]
+        steps = sorted((step for way in ways for step in way.steps), key=_order)
+        return RunPath(steps=steps, decisions=_together([one for way in ways for one in way.decisions]))
 
-    def _steps_of(
-        self, part: _Recorded, plan: RunPlan, record: RunRecord, asked: Collection[str]
-    ) -> list[StepRecord]:
+    def _path_of(self, part: _Recorded, plan: RunPlan, record: RunRecord, asked: Collection[str]) -> RunPath:
         """Recorded visits, then the one under way, which follows from them."""
         reused = {trace["step"]: trace for trace in plan.recorded} if part.item is None else {}
         found = [_step(trace, part.path, plan, reused=True) for trace in reused.values()]
@@ -174,7 +173,9 @@ class RunReader:
             kind = plan.graph.nodes[visit.node].node.type
             state = self._state(part, visit.step, record, asked)
             found.append(StepRecord(step=part.path + visit.step, node=visit.node, type=kind, state=state))
-        return found
+        hidden = plan.secrets.shown
+        decided = [replace(one, reason=str(hidden(one.reason))) for one in walk.decisions.values()]
+        return RunPath(steps=found, decisions=decided)
 
     def _state(self, part: _Recorded, step: str, record: RunRecord, asked: Collection[str]) -> StepState:
         if part.over is not None:
@@ -394,6 +395,18 @@ def _step(trace: Mapping[str, Any], path: str, plan: RunPlan, *, reused: bool = 
         reused=reused,
         trace=shown,
     )
+
+
+def _together(decisions: Iterable[Decision]) -> list[Decision]:
+    """Those of one node in the run and in the items of its maps as one, with the reason of the last."""
+    found: dict[str, Decision] = {}
+    for one in decisions:
+        before = found[one.node].taken if one.node in found else {}
+        counts = {
+            output: before.get(output, 0) + one.taken.get(output, 0) for output in {**before, **one.taken}
+        }
+        found[one.node] = replace(one, taken=counts)
+    return list(found.values())
 
 
 def _order(step: StepRecord) -> tuple[bool, datetime]:

@@ -130,8 +130,8 @@ async def workflow_show(host: Host, run: str, *, definition: bool = False) -> Ru
     """
     runs = host.workflows.runs
     found = await _get(host, run)
-    start, steps = await runs.started_with(found.run), await runs.steps(found.run)
-    return run_json(found, start, steps, definition=definition)
+    start, path = await runs.started_with(found.run), await runs.path(found.run)
+    return run_json(found, start, path, definition=definition)
 
 
 @operation(page=True)

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from typing_extensions import TypedDict
 
-from toolcrib.features.workflows.records import RunQuestion, RunRecord, RunStart, StepRecord
+from toolcrib.features.workflows.records import RunPath, RunQuestion, RunRecord, RunStart, StepRecord
+from toolcrib.features.workflows.results.lines import result_line
 from toolcrib.schema.failures import FailureText
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
@@ -139,8 +140,21 @@ class StepShown(TypedDict):
     error: StepFailure | None
     output: str | None
     """The output that was taken, such as `next` or `error`."""
+    line: str
+    """Its result in one line; empty if it has none, or its values are not recorded."""
     reused: bool
     """Taken over from an earlier run."""
+
+
+class RunDecision(TypedDict):
+    """How a node went on that has no step of its own: an If, a Switch, a Loop, or a disabled one."""
+
+    node: str
+    output: str
+    """The last one that it took."""
+    reason: str
+    taken: dict[str, int]
+    """How often it took each output; `body` of a loop counts its rounds."""
 
 
 class StepQuestion(TypedDict):
@@ -170,6 +184,7 @@ class RunShown(TypedDict):
     workflow: str
     state: RunState
     steps: list[StepShown]
+    decisions: list[RunDecision]
     inputs: dict[str, Any]
     """Secret ones are masked."""
     outputs: dict[str, Any] | None
@@ -262,13 +277,17 @@ def run_summary(run: RunRecord) -> RunSummary:
     }
 
 
-def run_json(run: RunRecord, start: RunStart, steps: Sequence[StepRecord], *, definition: bool) -> RunShown:
+def run_json(run: RunRecord, start: RunStart, path: RunPath, *, definition: bool) -> RunShown:
     whole = start.workflow.model_dump(mode="json", by_alias=True) if definition else None
     return {
         "run": run.run,
         "workflow": run.workflow,
         "state": run.state,
-        "steps": [step_json(step) for step in steps],
+        "steps": [step_json(step) for step in path.steps],
+        "decisions": [
+            {"node": one.node, "output": one.output, "reason": one.reason, "taken": dict(one.taken)}
+            for one in path.decisions
+        ],
         "inputs": dict(start.inputs),
         "outputs": None if run.outputs is None else dict(run.outputs),
         "error": failure_json(run.error),
@@ -293,6 +312,7 @@ def step_json(step: StepRecord) -> StepShown:
         "ended": _moment(step.ended),
         "error": failure_json(step.error),
         "output": step.trace.get("output"),
+        "line": result_line(step.trace),
         "reused": step.reused,
     }
 
