@@ -30,8 +30,13 @@ export async function run<O extends OperationName>(
   operation: O,
   params: Params<O>,
   signal?: AbortSignal,
+  /** `keepalive`: the host gets it even if the page is closed now. */
+  options: { keepalive?: boolean } = {},
 ): Promise<Result<O>> {
-  const answer = await request(`/api/${operation}`, post(params, "application/json", signal));
+  const init = post(params, "application/json", signal);
+  // Browsers send at most 64 kB in this way.
+  const keepalive = options.keepalive === true && String(init.body).length < 20_000;
+  const answer = await request(`/api/${operation}`, { ...init, keepalive });
   return (await answer.json()) as Result<O>;
 }
 

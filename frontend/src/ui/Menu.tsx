@@ -21,28 +21,54 @@ interface Props {
   align?: "start" | "end";
 }
 
+interface AtProps {
+  /** Where it opens, in pixels of the window. */
+  at: { x: number; y: number };
+  entries: readonly MenuEntry[];
+  onClose: () => void;
+}
+
+/** A menu that a right click or a key opened. */
+export function MenuAt({ at, entries, onClose }: AtProps) {
+  const place = { position: "fixed" as const, left: at.x, top: at.y };
+  return (
+    <DropdownMenu.Root modal={false} open onOpenChange={(open) => !open && onClose()}>
+      <DropdownMenu.Trigger asChild>
+        <span style={place} tabIndex={-1} />
+      </DropdownMenu.Trigger>
+      <Entries entries={entries} align="start" />
+    </DropdownMenu.Root>
+  );
+}
+
 /** What else can be done with a thing. */
 export function Menu({ trigger, entries, align = "end" }: Props) {
-  const focus = useMenuFocus();
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8} {...focus}>
-          {entries.map((entry, index) => (
-            <div key={index} role="none">
-              {entry.apart && <hr />}
-              <DropdownMenu.Item
-                disabled={entry.disabled ?? false}
-                onSelect={entry.onSelect}
-                className={entry.danger ? "error-text" : ""}
-              >
-                {entry.name}
-              </DropdownMenu.Item>
-            </div>
-          ))}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
+      <Entries entries={entries} align={align} />
     </DropdownMenu.Root>
+  );
+}
+
+function Entries({ entries, align }: { entries: readonly MenuEntry[]; align: "start" | "end" }) {
+  const focus = useMenuFocus();
+  return (
+    <DropdownMenu.Portal>
+      <DropdownMenu.Content className="menu" align={align} sideOffset={4} collisionPadding={8} {...focus}>
+        {entries.map((entry, index) => (
+          <div key={index} role="none">
+            {entry.apart && <hr />}
+            <DropdownMenu.Item
+              disabled={entry.disabled ?? false}
+              onSelect={entry.onSelect}
+              className={entry.danger ? "error-text" : ""}
+            >
+              {entry.name}
+            </DropdownMenu.Item>
+          </div>
+        ))}
+      </DropdownMenu.Content>
+    </DropdownMenu.Portal>
   );
 }

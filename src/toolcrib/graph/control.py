@@ -74,14 +74,14 @@ class LoopResult(NodeResult):
 def decide_loop(settings: LoopSettings, completed: int) -> Route:
     """The body runs at least once; its number is part of the value."""
     if completed == 0:
-        return _again(1, "The first round")
-    reason = f"After round {completed}: {describe(settings.exit_condition)}"
+        return _again(1, "the first round")
+    reason = f"{describe(settings.exit_condition)} after round {completed}"
     if holds(settings.exit_condition):
         return Route(output="done", reason=reason, value={"iteration": completed, "finished": True})
     if completed < settings.max_iterations:
         return _again(completed + 1, reason)
     if settings.at_limit == "continue":
-        reason = f"The limit of {completed} rounds was reached"
+        reason = f"the limit of {completed} rounds was reached"
         return Route(output="done", reason=reason, value={"iteration": completed, "finished": False})
     raise LoopLimitReached(
         f"The condition to stop was still not true after {completed} rounds.",

@@ -51,8 +51,13 @@ async def outcome(kind: Any, value: Any, **more: Any) -> CheckOutcome:
             False,
             "no window title matches 'Draft*'; open: 'Report.pdf — Viewer', 'Inbox'",
         ),
-        ("condition", {"left": "{{a.n}}", "operator": "greater_than", "right": 1}, True, "2 greater than 1"),
-        ("condition", "{{a.missing}}", False, "null"),
+        (
+            "condition",
+            {"left": "{{a.n}}", "operator": "greater_than", "right": 1},
+            True,
+            "2 is greater than 1",
+        ),
+        ("condition", "{{a.missing}}", False, "the value is not true"),
     ],
 )
 async def test_a_check_is_decided_by_what_is_there(kind: str, value: Any, passed: bool, reason: str) -> None:

@@ -96,13 +96,16 @@ export function typesOf(schema: Schema): string[] {
 function itemOf(schema: Schema, root: Schema): Field["item"] {
   const items = resolve(schema["items"], root);
   const [type, ...others] = typesOf(items);
-  if (others.length > 0 || choicesOf(items).length > 0) return null;
+  if (others.length > 0) return null;
   if (type === "string") return "text";
   return type === "number" || type === "integer" ? type : null;
 }
 
 function choicesOf(schema: Schema): Choice[] {
-  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => ({ value, name: named(value) }));
+  if (Array.isArray(schema["enum"])) {
+    const names = asSchema(schema["x-names"]) ?? {};
+    return schema["enum"].map((value) => ({ value, name: text(names[named(value)]) || named(value) }));
+  }
   if ("const" in schema) return [{ value: schema["const"], name: named(schema["const"]) }];
   const branches = Array.isArray(schema["oneOf"])
     ? schema["oneOf"]

@@ -36,6 +36,16 @@ export const TEXT = {
   leaveOut: "not set",
 };
 
+/** What a field is called: its title, else its name in words. */
+export function labelOf(field: Field): string {
+  if (field.title) return field.title;
+  const words = field.name
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ")
+    .trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** `text, required`; `yes or no, no by default`. */
 export function about(field: Field): string {
   const item = field.kind === "list" && field.item !== "text" ? "numbers, one per line" : KINDS[field.kind];

@@ -82,7 +82,7 @@ async def test_the_decisions_of_a_run_say_how_often_and_why(bench: Bench) -> Non
     decided = {one.node: one for one in (await bench.engine.path(record.run)).decisions}
     assert (decided["loop"].taken, decided["loop"].reason) == (
         {"body": 3, "done": 1},
-        "After round 3: 3 is at least 3",
+        "3 is at least 3 after round 3",
     )
     assert decided["odd"].taken == {"true": 1, "false": 2}
     assert (decided["large"].output, decided["large"].reason) == ("false", "3 is not greater than 10")

@@ -200,7 +200,7 @@ def test_a_loop_runs_at_least_once_and_ends_with_its_condition() -> None:
     settings = {"exit_condition": "{{a.done}}", "max_iterations": 3}
 
     assert decide("Loop", settings, 0, a={"done": True}) == Route(
-        output="body", reason="The first round", value={"iteration": 1, "finished": False}
+        output="body", reason="the first round", value={"iteration": 1, "finished": False}
     )
     assert decide("Loop", settings, 1, a={"done": False}).value == {"iteration": 2, "finished": False}
     assert decide("Loop", settings, 2, a={"done": True}).value == {"iteration": 2, "finished": True}

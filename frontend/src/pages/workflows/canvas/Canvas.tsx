@@ -12,6 +12,7 @@ import {
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 
+import { MenuAt, type MenuEntry } from "../../../ui/Menu";
 import { disconnect, moveSteps } from "../graph/commands";
 import type { Graph, Point } from "../graph/file";
 import { DRAGGED_KIND } from "../editor/dragging";
@@ -40,6 +41,8 @@ export interface CanvasProps {
   onSelect: (choose: Choice) => void;
   onOpen: (id: string) => void;
   onAdd: (type: string, at: Point) => void;
+  /** What the menu of a step offers; none in a run of another version. */
+  entriesOf: (id: string) => readonly MenuEntry[];
   /** The step whose place is to be shown, and a number that changes with each request. */
   wanted: { id: string; turn: number } | null;
 }
@@ -52,10 +55,11 @@ export default function Canvas(props: CanvasProps) {
   );
 }
 
-function Flow({ graph, look, frozen, onChange, onSelect, onOpen, onAdd, wanted }: CanvasProps) {
+function Flow({ graph, look, frozen, onChange, onSelect, onOpen, onAdd, entriesOf, wanted }: CanvasProps) {
   const flow = useReactFlow();
   const [moved, setMoved] = useState<ReadonlyMap<string, Point>>(new Map());
   const [edge, setEdge] = useState<string | null>(null);
+  const [menu, setMenu] = useState<{ id: string; x: number; y: number } | null>(null);
   const shown = useMemo(() => (moved.size > 0 ? moveSteps(graph, moved) : graph), [graph, moved]);
   const { nodes, edges } = useFlow(shown, look, edge);
   const dragging = useDraggedEdge(graph, look.kinds, onChange);
@@ -80,7 +84,17 @@ function Flow({ graph, look, frozen, onChange, onSelect, onOpen, onAdd, wanted }
     [graph, onChange, onSelect],
   );
 
+  function openMenu(id: string, at?: { x: number; y: number }) {
+    const node = document.querySelector(`.react-flow__node[data-id="${id}"]`)?.getBoundingClientRect();
+    const place = at ?? (node && { x: node.left + 12, y: node.top + 40 });
+    if (frozen || !place) return;
+    onSelect([id]);
+    setMenu({ id, ...place });
+  }
+
   function press(event: KeyboardEvent) {
+    const [only] = look.selected;
+    if (event.key === "." && only !== undefined) return openMenu(only);
     if (!event.key.startsWith("Arrow") && event.key !== "Enter") {
       if ((event.key === "Delete" || event.key === "Backspace") && edge !== null && !frozen) removeEdge(event);
       return;
@@ -129,6 +143,10 @@ function Flow({ graph, look, frozen, onChange, onSelect, onOpen, onAdd, wanted }
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         onNodesChange={change}
+        onNodeContextMenu={(event, node) => {
+          event.preventDefault();
+          openMenu(node.id, { x: event.clientX, y: event.clientY });
+        }}
         onNodeDoubleClick={(_, node) => onOpen(node.id)}
         onEdgeClick={(_, one) => setEdge(one.id)}
         onPaneClick={() => setEdge(null)}
@@ -156,6 +174,7 @@ function Flow({ graph, look, frozen, onChange, onSelect, onOpen, onAdd, wanted }
         {dragging.reason}
       </p>
       <Zoom />
+      {menu && <MenuAt at={menu} entries={entriesOf(menu.id)} onClose={() => setMenu(null)} />}
     </div>
   );
 }

@@ -11,8 +11,6 @@ import { hasErrorOutput } from "../graph/kinds";
 import { PAD } from "../graph/layout";
 import { stepState, took } from "../runs/states";
 import { CANVAS, outputLabel } from "../text/edges";
-import { STEPS } from "../text/editor";
-import { visitPlace } from "../runs/progress";
 import { IN, outputPlace, type StepData, type StepNode } from "./flow";
 
 export const StepView = memo(function StepView({ data, selected }: NodeProps<StepNode>) {
@@ -24,7 +22,10 @@ export const StepView = memo(function StepView({ data, selected }: NodeProps<Ste
       <span className="node-kind ellipsis">{reveal(data.kind)}</span>
       <span className="node-time num">{time === null ? "" : duration(time)}</span>
       <b className="node-name ellipsis">{reveal(data.name)}</b>
-      <span className={data.problem || isFailed(data) ? "node-line ellipsis error-text" : "node-line ellipsis"}>
+      <span
+        className={data.problem || isFailed(data) ? "node-line ellipsis error-text" : "node-line ellipsis"}
+        title={lineOf(data)}
+      >
         {reveal(lineOf(data))}
       </span>
       {data.breakpoint && <Breakpoint />}
@@ -40,8 +41,8 @@ export const GroupView = memo(function GroupView({ data, selected }: NodeProps<S
       <div className="workflow-group-head">
         {data.working ? <Glyph shape="work" /> : data.reached ? <Glyph shape={groupShape(data)} /> : null}
         <b className="ellipsis">{reveal(data.name)}</b>
-        <span className={data.problem ? "num ellipsis error-text" : "num ellipsis"}>
-          {reveal(data.problem || data.count || data.kind)}
+        <span className={data.problem && data.reached === null ? "num ellipsis error-text" : "num ellipsis"}>
+          {reveal((data.reached === null && data.problem) || data.line || data.summary || data.kind)}
         </span>
         {typeof at_once === "number" && at_once > 1 && (
           <span className="push-end num nowrap">{CANVAS.atOnce(at_once)}</span>
@@ -56,7 +57,9 @@ export const GroupView = memo(function GroupView({ data, selected }: NodeProps<S
 export const EndView = memo(function EndView({ data, selected }: NodeProps<StepNode>) {
   return (
     <div className={classOf("workflow-end", data, selected)}>
-      <span className={data.problem ? "ellipsis error-text" : "ellipsis"}>{reveal(data.problem || data.kind)}</span>
+      <span className={data.problem ? "ellipsis error-text" : "ellipsis"}>
+        {reveal((data.reached === null && data.problem) || data.kind || data.name)}
+      </span>
       <Handle type="target" id={IN} position={Position.Top} />
     </div>
   );
@@ -131,15 +134,8 @@ function classOf(base: string, data: StepData, selected: boolean): string {
     .join(" ");
 }
 
-/** The one line under the name: the problem, what went wrong, what it asks, or what it is set to do. */
+/** The one line under the name: the problem, what came of it in the run, or what it is set to do. */
 function lineOf(data: StepData): string {
-  const { progress, problem } = data;
-  if (!progress) return problem || (data.step.enabled ? data.summary : CANVAS.off);
-  const { visit, question, visits } = progress;
-  const { items, visit: number } = visitPlace(visit.step);
-  const where = STEPS.place(items, number);
-  if (question) return [where, question.text].filter(Boolean).join(": ");
-  if (visit.error) return [where, visit.error.message].filter(Boolean).join(": ");
-  const said = visits > 1 ? CANVAS.more(visits) : "";
-  return [where, stepState(visit.state).word, said].filter(Boolean).join(" · ");
+  if (data.reached !== null) return data.line;
+  return data.problem || (data.step.enabled ? data.summary : CANVAS.off);
 }

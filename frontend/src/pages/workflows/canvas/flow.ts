@@ -3,12 +3,13 @@
 
 import { Position, type Edge as FlowEdge, type Node as FlowNode, type NodeHandle } from "@xyflow/react";
 
-import { kindText } from "../editor/kinds";
+import { kindAbove } from "../editor/kinds";
 import { ERROR, nameOf, type Graph, type Step } from "../graph/file";
 import { groupsOf, type Groups } from "../graph/groups";
 import { closesGroup, hasErrorOutput, opensGroup, outputsOf, type Kinds } from "../graph/kinds";
 import { frameOf, PAD, sizeOf } from "../graph/layout";
 import { edgeKey, mapProgress, type Progress } from "../runs/progress";
+import { runLine } from "../runs/lines";
 import type { ShownRun } from "../runs/useRun";
 import { summaryOf } from "../settings/values";
 import { CANVAS, outputLabel } from "../text/edges";
@@ -28,8 +29,8 @@ export interface StepData extends Record<string, unknown> {
   problem: string;
   /** What it says when it has not run. */
   summary: string;
-  /** Of a group, how far it is. */
-  count: string;
+  /** In a run, what came of it; of a group, how far it is. */
+  line: string;
   working: boolean;
 }
 
@@ -99,14 +100,14 @@ function dataOf(graph: Graph, look: Look, id: string, step: Step): StepData {
   return {
     step,
     name: nameOf(graph, id),
-    kind: kindText(step, look.kinds),
+    kind: kindAbove(step, look.kinds),
     outputs: outputsOf(step, look.kinds),
     progress,
     reached: shown ? shown.reached.has(id) : null,
     breakpoint: look.breakpoints.has(id),
     problem: look.problems.get(id) ?? "",
     summary: summaryOf(step.settings),
-    count: working ? CANVAS.items(working.working, working.begun) : "",
+    line: working?.working.length ? CANVAS.items(working.working) : shown ? runLine(shown, id, step, true) : "",
     working: working !== null && working.working.length > 0,
   };
 }

@@ -2,9 +2,11 @@
  * (schedule, versions, export, remove). */
 
 import type { RunShown } from "../../../api/types";
+import { sentence } from "../../../api/errors";
 import { useOperation } from "../../../api/hooks";
 import { Link, navigate } from "../../../app/router";
 import { duration } from "../../../ui/amounts";
+import { reveal } from "../../../ui/hidden";
 import { Icon } from "../../../ui/Icon";
 import { Menu } from "../../../ui/Menu";
 import { Segments } from "../../../ui/Segments";
@@ -16,9 +18,10 @@ import { exportWorkflow, removeWorkflow } from "../list/workflowActions";
 import { RunGlyphs } from "../runs/RunGlyphs";
 import { isOver, runState, took } from "../runs/states";
 import { actOnRun, useClock } from "../runs/useRun";
-import { BAR, PROBLEMS } from "../text/editor";
+import { BAR, PROBLEMS, START } from "../text/editor";
 import type { EditorControls } from "./state";
 import type { Saving } from "./useSaving";
+import type { Starting } from "./useStart";
 import type { Open, View } from "./views";
 
 interface Props {
@@ -27,6 +30,7 @@ interface Props {
   view: View;
   narrow: boolean;
   saving: Saving;
+  starting: Starting;
   run: RunShown | undefined;
   frozen: boolean;
   problems: number;
@@ -34,7 +38,7 @@ interface Props {
   onOpen: (open: Open) => void;
 }
 
-export function Bar({ editor, view, narrow, saving, run, frozen, problems, onView, onOpen }: Props) {
+export function Bar({ editor, view, narrow, saving, starting, run, frozen, problems, onView, onOpen }: Props) {
   const { name } = editor.graph;
   const { data } = useOperation("workflow_runs", { name, limit: 14 });
   const active = run !== undefined && !isOver(run.state);
@@ -67,7 +71,7 @@ export function Bar({ editor, view, narrow, saving, run, frozen, problems, onVie
       {active ? (
         <RunButtons run={run} />
       ) : (
-        <IdleButtons {...{ editor, saving, frozen, onOpen }} run={run} narrow={narrow} />
+        <IdleButtons {...{ editor, saving, starting, frozen, onOpen }} run={run} narrow={narrow} />
       )}
     </div>
   );
@@ -132,16 +136,55 @@ function RunButtons({ run }: { run: RunShown }) {
   );
 }
 
+interface RunButtonProps {
+  starting: Starting;
+  /** Whether the workflow has inputs to ask for. */
+  asks: boolean;
+  onOpen: (open: Open) => void;
+}
+
+/** Starts at once if there is nothing to ask; why it did not start is said right below. */
+function RunButton({ starting, asks, onOpen }: RunButtonProps) {
+  const { busy, trouble } = starting;
+  return (
+    <div className="run-start">
+      <button
+        type="button"
+        className="btn primary small start-button"
+        aria-busy={busy}
+        disabled={busy}
+        onClick={() => (asks ? onOpen({ what: "run" }) : void starting.start({}))}
+      >
+        {busy ? START.starting : BAR.run}
+      </button>
+      {trouble !== null && !asks && (
+        <div className="run-trouble" role="alert">
+          <p className="grow">{reveal(sentence(trouble))}</p>
+          <button
+            type="button"
+            className="btn bare small icon-only"
+            aria-label={START.close}
+            onClick={() => starting.forget()}
+          >
+            <Icon name="close" small />
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
 interface IdleProps {
   editor: EditorControls;
   saving: Saving;
+  starting: Starting;
   frozen: boolean;
   narrow: boolean;
   run: RunShown | undefined;
   onOpen: (open: Open) => void;
 }
 
-function IdleButtons({ editor, saving, frozen, narrow, run, onOpen }: IdleProps) {
+function IdleButtons({ editor, saving, starting, frozen, narrow, run, onOpen }: IdleProps) {
   const { name } = editor.graph;
   const { past, future } = editor.state.history;
   const tidy = () => editor.change((graph) => moveSteps(graph, layoutOf(graph)));
@@ -184,9 +227,7 @@ function IdleButtons({ editor, saving, frozen, narrow, run, onOpen }: IdleProps)
           {BAR.save}
         </button>
       )}
-      <button type="button" className="btn primary small" onClick={() => onOpen({ what: "run" })}>
-        {BAR.run}
-      </button>
+      <RunButton starting={starting} asks={Object.keys(editor.graph.inputs).length > 0} onOpen={onOpen} />
       <Menu
         trigger={
           <button type="button" className="btn bare small icon-only" aria-label={BAR.more}>

@@ -5,6 +5,7 @@ import { reveal } from "../../../ui/hidden";
 import { changesBetween, isEmpty, type Changes } from "../graph/changes";
 import { nameOf, type Graph } from "../graph/file";
 import { PLAN } from "../text/list";
+import { useKinds } from "./kinds";
 
 interface Props {
   before: Graph;
@@ -43,13 +44,15 @@ function Changed({ before, after, changes }: { before: Graph; after: Graph; chan
     { title: PLAN.changed, className: "diff-context", sign: "~", graph: after, ids: changes.changed },
   ];
   const { added, removed } = changes.edges;
+  const { kinds } = useKinds();
+  const titleOf = (type: string) => kinds?.get(type)?.title ?? "";
   return (
     <div className="code wrap plan-changes">
       {groups.flatMap(({ title, className, sign, graph, ids }) =>
         ids.map((id) => (
           <span key={`${title} ${id}`} className={className}>
             <span className="visually-hidden">{title}: </span>
-            {sign} {reveal(nameOf(graph, id))} <span className="code-key">{graph.nodes[id]?.type}</span>
+            {sign} {reveal(nameOf(graph, id))} <span className="code-key">{titleOf(graph.nodes[id]?.type ?? "")}</span>
           </span>
         )),
       )}

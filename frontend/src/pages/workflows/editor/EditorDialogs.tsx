@@ -17,6 +17,7 @@ import { RunDialog } from "./RunDialog";
 import { ScheduleDialog } from "./ScheduleDialog";
 import type { EditorControls } from "./state";
 import type { Saving } from "./useSaving";
+import type { Starting } from "./useStart";
 import { VersionsDialog } from "./VersionsDialog";
 import type { Open } from "./views";
 
@@ -25,15 +26,15 @@ interface Props {
   editor: EditorControls;
   kinds: Kinds;
   saving: Saving;
+  starting: Starting;
   onClose: () => void;
-  onRun: (run: string) => void;
 }
 
-export function EditorDialogs({ open, editor, kinds, saving, onClose, onRun }: Props) {
+export function EditorDialogs({ open, editor, kinds, saving, starting, onClose }: Props) {
   const { graph } = editor;
   switch (open?.what) {
     case "run":
-      return <RunDialog {...{ editor, saving, onClose }} onRun={onRun} />;
+      return <RunDialog {...{ graph, starting, onClose }} />;
     case "add":
       return <AddDialog {...{ editor, kinds, onClose }} />;
     case "connect":

@@ -20,10 +20,13 @@ import { EditorDialogs } from "./EditorDialogs";
 import { ListView } from "./ListView";
 import { NoticeStrips } from "./NoticeStrips";
 import { Palette } from "./Palette";
+import { problemsToShow, problemText } from "./problems";
+import { stepEntries } from "./stepMenu";
 import { useEditorState, type EditorControls } from "./state";
 import { useEditorKeys } from "./useEditorKeys";
 import { useProblems } from "./useProblems";
 import { useSaving } from "./useSaving";
+import { useStart } from "./useStart";
 import type { Open, View } from "./views";
 import { useShownRun } from "../runs/useRun";
 
@@ -46,9 +49,31 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
   const [open, setOpen] = useState<Open | null>(null);
   const [wanted, setWanted] = useState<{ id: string; turn: number } | null>(null);
   const saving = useSaving(editor, version);
+  const { name } = stored;
+  const showRun = useCallback(
+    (id: string) => {
+      setOpen(null);
+      navigate(`/workflows/${encodeURIComponent(name)}?run=${encodeURIComponent(id)}`);
+    },
+    [name],
+  );
+  const starting = useStart(editor, saving, showRun);
+  const { review } = starting;
+  useEffect(() => {
+    if (review) setOpen({ what: "run" });
+  }, [review]);
   const shownGraph = useRunGraph(run, editor.graph);
   const shown = useShownRun(run, shownGraph);
-  const found = useProblems(editor.graph, editor.dirty, problems);
+  const all = useProblems(editor.graph, editor.dirty, problems);
+  const { stored: saved, selected } = editor.state;
+  const found = useMemo(
+    () =>
+      problemsToShow(all, editor.graph, saved, selected).map((one) => ({
+        ...one,
+        message: problemText(one, editor.graph, kinds),
+      })),
+    [all, editor.graph, saved, selected, kinds],
+  );
   const frozen = shownGraph !== editor.graph;
   const beside = useRightPanel("workflows");
   useStepInAddress(shownGraph, editor.select);
@@ -93,7 +118,7 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
   return (
     <div className={`workflow-editor${palette ? "" : " without-palette"}${beside ? "" : " without-panel"}`}>
       <Bar
-        {...{ editor, kinds, view, narrow, saving, run, frozen }}
+        {...{ editor, kinds, view, narrow, saving, starting, run, frozen }}
         problems={found.filter((one) => !one.warning).length}
         onView={setView}
         onOpen={setOpen}
@@ -112,6 +137,7 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
               onSelect={editor.select}
               onOpen={openPanel}
               onAdd={add}
+              entriesOf={(id) => stepEntries({ editor, look, graph: shownGraph, onOpen: setOpen }, id)}
               wanted={wanted}
             />
           </Suspense>
@@ -128,8 +154,11 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
         editor={editor}
         kinds={kinds}
         saving={saving}
-        onClose={() => setOpen(null)}
-        onRun={(id) => navigate(`/workflows/${encodeURIComponent(editor.graph.name)}?run=${encodeURIComponent(id)}`)}
+        starting={starting}
+        onClose={() => {
+          setOpen(null);
+          starting.forget();
+        }}
       />
     </div>
   );

@@ -10,19 +10,17 @@ import { Menu } from "../../../ui/Menu";
 import { Glyph, type Shape } from "../../../ui/Status";
 import { useWindow } from "../../../ui/window";
 import type { Look } from "../canvas/flow";
-import { changeStep } from "../graph/commands";
 import { nameOf, type Graph } from "../graph/file";
 import { closesGroup } from "../graph/kinds";
 import { rowsOf, type Row } from "../graph/order";
-import { visitPlace } from "../runs/progress";
+import { runLine } from "../runs/lines";
 import { stepState, took } from "../runs/states";
 import { summaryOf } from "../settings/values";
 import { outputLabel } from "../text/edges";
 import { STEPS } from "../text/editor";
-import { RUN } from "../text/runs";
-import { kindText } from "./kinds";
+import { kindBeside } from "./kinds";
 import type { EditorControls } from "./state";
-import { duplicateSteps, removeWithUndo } from "./useEditorKeys";
+import { stepEntries } from "./stepMenu";
 import type { Open } from "./views";
 
 interface Props {
@@ -134,7 +132,7 @@ function RowText({ graph, row, look }: { graph: Graph; row: Row; look: Look }) {
   const progress = look.shown?.progress.get(row.id) ?? null;
   const time = progress ? took(progress.visit, Date.now()) : null;
   const shape = shapeOf(row, look);
-  const name = reveal(closesGroup(step) && !step.name ? kindText(step, look.kinds) : nameOf(graph, row.id));
+  const name = reveal((closesGroup(step) && !step.name && kindBeside(step, look.kinds)) || nameOf(graph, row.id));
   return (
     <>
       {shape ? <Glyph shape={shape} /> : <span />}
@@ -158,14 +156,8 @@ function shapeOf(row: Row, look: Look): Shape | null {
 function aboutRow(graph: Graph, row: Row, look: Look): string {
   const step = graph.nodes[row.id];
   if (!step) return "";
-  const kind = closesGroup(step) && !step.name ? "" : kindText(step, look.kinds);
-  const progress = look.shown?.progress.get(row.id);
-  if (progress) {
-    const { items, visit } = visitPlace(progress.visit.step);
-    const said = progress.question?.text ?? progress.visit.error?.message ?? stepState(progress.visit.state).word;
-    return [kind, STEPS.place(items, visit), said].filter(Boolean).join(" · ");
-  }
-  if (look.shown) return [kind, look.shown.reached.has(row.id) ? "" : RUN.notReached].filter(Boolean).join(" · ");
+  const kind = closesGroup(step) ? "" : kindBeside(step, look.kinds);
+  if (look.shown) return [kind, runLine(look.shown, row.id, step)].filter(Boolean).join(" · ");
   const problem = look.problems.get(row.id);
   const loose = row.loose ? STEPS.loose : "";
   return [kind, loose, problem ?? (step.enabled ? summaryOf(step.settings) : STEPS.off)].filter(Boolean).join(" · ");
@@ -179,35 +171,20 @@ interface MenuProps {
   onOpen: (open: Open) => void;
 }
 
-function RowMenu({ editor, look, id, graph, onOpen }: MenuProps) {
-  const step = graph.nodes[id];
-  if (!step) return null;
-  const chosen = (perform: () => void) => () => {
-    editor.select([id]);
-    perform();
-  };
+function RowMenu({ id, ...options }: MenuProps) {
   return (
     <Menu
       trigger={
-        <button type="button" className="btn bare small icon-only" aria-label={STEPS.actions(nameOf(graph, id))}>
+        <button
+          type="button"
+          className="btn bare small icon-only"
+          data-menu={id}
+          aria-label={STEPS.actions(nameOf(options.graph, id))}
+        >
           <Icon name="dots" small />
         </button>
       }
-      entries={[
-        { name: STEPS.add, onSelect: chosen(() => onOpen({ what: "add" })) },
-        { name: STEPS.connect, onSelect: chosen(() => onOpen({ what: "connect" })) },
-        {
-          name: look.breakpoints.has(id) ? STEPS.clearBreakpoint : STEPS.setBreakpoint,
-          apart: true,
-          onSelect: () => editor.toggleBreakpoint(id),
-        },
-        {
-          name: step.enabled ? STEPS.turnOff : STEPS.turnOn,
-          onSelect: () => editor.change((now) => changeStep(now, id, { enabled: !step.enabled })),
-        },
-        { name: STEPS.duplicate, apart: true, onSelect: () => duplicateSteps(editor, [id]) },
-        { name: STEPS.remove, danger: true, onSelect: () => removeWithUndo(editor, look.kinds, [id]) },
-      ]}
+      entries={stepEntries(options, id)}
     />
   );
 }

@@ -56,7 +56,7 @@ function Problems({ editor, problems, onGo }: Pick<Props, "editor" | "problems" 
               {problem.node && editor.graph.nodes[problem.node] && (
                 <b className="medium">{reveal(nameOf(editor.graph, problem.node))}: </b>
               )}
-              {reveal(problem.message)} {reveal(problem.hint)}
+              {reveal(problem.message)}
             </span>
             {problem.node !== null && editor.graph.nodes[problem.node] && (
               <button

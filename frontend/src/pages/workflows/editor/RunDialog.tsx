@@ -1,11 +1,8 @@
-/** The dialog that starts a run: form of the inputs, saving first, review of an imported workflow. Typed values are
- * kept until a reload. */
+/** The dialog before a run: form of the inputs, review of an imported workflow. Typed values are kept until a
+ * reload. */
 
 import { useMemo, useState, type FormEvent } from "react";
 
-import { run } from "../../../api/client";
-import { refreshSoon } from "../../../api/hooks";
-import type { WorkflowReview } from "../../../api/types";
 import { Dialog } from "../../../ui/Dialog";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
@@ -14,62 +11,38 @@ import { SchemaForm } from "../../../ui/schema-form/SchemaForm";
 import type { Graph } from "../graph/file";
 import { Review } from "../Review";
 import { REVIEW, START } from "../text/editor";
-import type { EditorControls } from "./state";
-import type { Saving } from "./useSaving";
+import type { Starting } from "./useStart";
 
 /** What was typed last for each workflow, until the page is reloaded. */
 const typed = new Map<string, Drafts>();
 
 interface Props {
-  editor: EditorControls;
-  saving: Saving;
+  graph: Graph;
+  starting: Starting;
   onClose: () => void;
-  onRun: (run: string) => void;
 }
 
-/** Asks for the inputs and starts a run of the workflow as it is drawn. */
-export function RunDialog({ editor, saving, onClose, onRun }: Props) {
-  const { graph } = editor;
+/** Asks for the inputs, and shows what a workflow does that was made elsewhere. */
+export function RunDialog({ graph, starting, onClose }: Props) {
+  const { busy, trouble, review } = starting;
   const fields = useMemo(() => fieldsOf(inputSchema(graph)), [graph]);
   const [drafts, setDrafts] = useState<Drafts>(
     () =>
       typed.get(graph.name) ?? Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)])),
   );
   const [tried, setTried] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<unknown>(null);
-  const [reviewed, setReviewed] = useState<WorkflowReview | null>(null);
   const { values, wrong } = readDrafts(fields, drafts);
 
-  async function start(event: FormEvent) {
+  function start(event: FormEvent) {
     event.preventDefault();
     setTried(true);
-    if (Object.keys(wrong).length > 0) return;
-    setBusy(true);
-    setTrouble(null);
-    try {
-      if (!(await saving.save())) return onClose();
-      const review = await run("workflow_review", { name: graph.name });
-      if (!review.confirmed && review.version !== reviewed?.version) return setReviewed(review);
-      if (!review.confirmed) await run("workflow_confirm", { name: graph.name, version: review.version });
-      const breakpoints = [...editor.now().breakpoints];
-      const started = await run("workflow_run", { name: graph.name, inputs: values, breakpoints, detach: true });
-      refreshSoon("workflow_runs");
-      onClose();
-      onRun(started.run);
-    } catch (error) {
-      setTrouble(error);
-    } finally {
-      setBusy(false);
-    }
+    if (Object.keys(wrong).length === 0) void starting.start(values);
   }
 
   return (
     <Dialog title={START.title(graph.name)} onClose={onClose}>
-      <form className="dialog-form" noValidate onSubmit={(event) => void start(event)}>
-        {fields.length === 0 ? (
-          <p className="secondary">{START.none}</p>
-        ) : (
+      <form className="dialog-form" noValidate onSubmit={start}>
+        {fields.length > 0 && (
           <SchemaForm
             fields={fields}
             drafts={drafts}
@@ -81,11 +54,11 @@ export function RunDialog({ editor, saving, onClose, onRun }: Props) {
             }}
           />
         )}
-        {reviewed && <Review does={reviewed.does} />}
+        {review && <Review does={review.does} />}
         {trouble !== null && <ErrorBox error={trouble} />}
         <div className="row align-end">
-          <button type="submit" className="btn primary" disabled={busy}>
-            {reviewed ? REVIEW.confirm : START.run}
+          <button type="submit" className="btn primary start-button" disabled={busy}>
+            {busy ? START.starting : review ? REVIEW.confirm : START.run}
           </button>
         </div>
       </form>

@@ -6,8 +6,10 @@ import { useMemo } from "react";
 import { useOperation } from "../../../api/hooks";
 import type { NodeTypeShown } from "../../../api/types";
 import type { IconName } from "../../../ui/Icon";
+import { unnumbered } from "../graph/commands";
 import type { Step } from "../graph/file";
-import type { Kind, Kinds } from "../graph/kinds";
+import { closesGroup, type Kind, type Kinds } from "../graph/kinds";
+import { toolLabel } from "../settings/toolSearch";
 import { PALETTE } from "../text/editor";
 
 export function useKinds(): { kinds: Kinds | null; error: Error | null; refetch: () => unknown } {
@@ -86,9 +88,23 @@ export function offeredKinds(kinds: Kinds, words: string): KindGroupShown[] {
     .filter((group) => group.kinds.length > 0);
 }
 
+/** What stands beside the name of a step: what it is, unless the name says that already. */
+export function kindBeside(step: Step, kinds: Kinds): string {
+  const text = kindText(step, kinds);
+  return unnumbered(step.name) === text ? "" : text;
+}
+
+/** What stands above the name of a step on the canvas: what it is, or its group if the name says that already. */
+export function kindAbove(step: Step, kinds: Kinds): string {
+  const kind = kinds.get(step.type);
+  const text = kindBeside(step, kinds);
+  if (text || !kind || closesGroup(step)) return text;
+  return PALETTE.groups[PLACED[kind.name] ?? GROUPS[kind.group]];
+}
+
 /** What a step is: its tool for a tool call, else its type. */
-export function kindText(step: Step, kinds: Kinds): string {
+function kindText(step: Step, kinds: Kinds): string {
   const tool = step.settings["tool"];
-  if (step.type === "McpToolCall" && typeof tool === "string" && tool) return tool.replace("__", " · ");
+  if (step.type === "McpToolCall" && typeof tool === "string" && tool) return toolLabel(tool);
   return kinds.get(step.type)?.title ?? step.type;
 }

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 
-import { addStep, changeSettings, connect, freeId, idProblem, removeSteps, renameStep } from "./commands";
+import {
+  addStep,
+  changeSettings,
+  changeStep,
+  connect,
+  freeId,
+  idProblem,
+  nameAfterTool,
+  removeSteps,
+  renameStep,
+} from "./commands";
 import { emptyGraph, readGraph, type Graph } from "./file";
 import { copySteps, pasteSteps, readFragment } from "./fragment";
 import { begin, record, redo, undo } from "./history";
@@ -103,4 +113,33 @@ test("the history is bounded", () => {
   let history = begin(0);
   for (let value = 1; value <= 1000; value++) history = record(history, value);
   expect(history.past).toHaveLength(100);
+});
+
+test("a new step is named after its type, and then after its tool", () => {
+  const first = addStep(emptyGraph("x"), KINDS, "McpToolCall");
+  const second = addStep(first.graph, KINDS, "McpToolCall", { after: { id: first.id, output: "next" } });
+  expect([first.id, second.id]).toEqual(["tool_call", "tool_call_2"]);
+  expect(second.graph.nodes[second.id]?.name).toBe("Call a tool 2");
+
+  const call = (graph: Graph, id: string, tool: string) =>
+    nameAfterTool(
+      changeStep(graph, id, { settings: { tool } }),
+      KINDS,
+      id,
+      String(graph.nodes[id]?.settings["tool"] ?? ""),
+    );
+  const one = call(second.graph, first.id, "demo__add");
+  const two = call(one.graph, second.id, "other__add");
+  expect([one.id, two.id]).toEqual(["add", "add_2"]);
+  expect(two.graph.nodes["add_2"]?.name).toBe("Add 2");
+  expect(edges(two.graph)).toEqual(["add.next→add_2"]);
+
+  const again = call(two.graph, "add_2", "files__read_text_file");
+  expect([again.id, again.graph.nodes[again.id]?.name]).toEqual(["read_text_file", "Read text file"]);
+});
+
+test("a step that somebody has named keeps its name and id", () => {
+  const { graph, id } = addStep(emptyGraph("x"), KINDS, "McpToolCall");
+  const named = changeStep(graph, id, { name: "Sum up", settings: { tool: "demo__add" } });
+  expect(nameAfterTool(named, KINDS, id, "")).toEqual({ graph: named, id });
 });

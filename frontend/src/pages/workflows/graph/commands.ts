@@ -27,8 +27,45 @@ export function freeId(graph: Graph, type: string): string {
   return `${base}_${number}`;
 }
 
+/** A name that no other step has: `If`, `If 2`. */
+function freeName(graph: Graph, base: string): string {
+  const taken = new Set(Object.values(graph.nodes).map((step) => step.name));
+  let number = 1;
+  while (taken.has(number === 1 ? base : `${base} ${number}`)) number += 1;
+  return number === 1 ? base : `${base} ${number}`;
+}
+
+/** A name without the number that tells it from others: `If 2` is `If`. */
+export function unnumbered(name: string): string {
+  return name.replace(/ \d+$/, "");
+}
+
+/** Name a step after the tool that it calls, unless somebody has named it; its id is then changed too. */
+export function nameAfterTool(graph: Graph, kinds: Kinds, id: string, before: string): Added {
+  const step = graph.nodes[id];
+  const tool = String(step?.settings["tool"] ?? "");
+  const given = before ? ownName(before) : (kinds.get(step?.type ?? "")?.title ?? "");
+  if (!step || !tool || tool.includes("{{") || unnumbered(step.name) !== unnumbered(given)) return { graph, id };
+  const rest = { ...graph, nodes: Object.fromEntries(Object.entries(graph.nodes).filter(([other]) => other !== id)) };
+  const renamed = changeStep(graph, id, { name: freeName(rest, ownName(tool)) });
+  const base = snake(before ? ownName(before) : step.type);
+  const wanted = freeId(rest, ownName(tool));
+  const isOurs = id.replace(/_\d+$/, "") === base && idProblem(graph, wanted, id) === null;
+  return isOurs ? { graph: renameStep(renamed, id, wanted), id: wanted } : { graph: renamed, id };
+}
+
+/** A tool's name without its server, in words: `Read text file`. */
+function ownName(tool: string): string {
+  const words = tool
+    .replace(/^.*?__/, "")
+    .replace(/[_-]+/g, " ")
+    .trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 function snake(type: string): string {
   return type
+    .replace(/^Mcp/, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")
     .toLowerCase();
@@ -37,17 +74,18 @@ function snake(type: string): string {
 /** Add a step, between two others if one comes after the given place; a loop or map comes with its end. */
 export function addStep(graph: Graph, kinds: Kinds, type: string, place: Place = {}, settings: Settings = {}): Added {
   const id = freeId(graph, type);
-  const step = newStep(type, settings, place.at ?? null);
+  const name = freeName(graph, kinds.get(type)?.title ?? type);
+  const step = { ...newStep(type, settings, place.at ?? null), name };
   let next: Graph = { ...graph, nodes: { ...graph.nodes, [id]: step } };
   const pair = PAIRS[type];
-  if (pair) next = withEnd(next, id, pair.end, pair.key);
+  if (pair) next = withEnd(next, id, pair.end, pair.key, kinds.get(pair.end)?.title ?? pair.end);
   return { graph: place.after ? insertAfter(next, kinds, id, place.after) : next, id };
 }
 
-function withEnd(graph: Graph, begin: string, type: string, key: string): Graph {
+function withEnd(graph: Graph, begin: string, type: string, key: string, title: string): Graph {
   const end = freeId(graph, type);
   const at = graph.nodes[begin]?.position;
-  const step = newStep(type, { [key]: begin }, at ? [at[0], at[1] + 180] : null);
+  const step = { ...newStep(type, { [key]: begin }, at ? [at[0], at[1] + 180] : null), name: freeName(graph, title) };
   return {
     ...graph,
     nodes: { ...graph.nodes, [end]: step },

@@ -6,7 +6,7 @@ import type { Kind, Kinds } from "./kinds";
 function kind(name: string, outputs: readonly string[] = ["next"], result: Record<string, unknown> = {}): Kind {
   return {
     name,
-    title: name,
+    title: name === "McpToolCall" ? "Call a tool" : name,
     group: "tools",
     about: "",
     settings: { type: "object", properties: {} },
@@ -26,6 +26,7 @@ export const KINDS: Kinds = new Map(
     kind("Map", ["body", "done"]),
     kind("EndMap", []),
     kind("Click"),
+    kind("McpToolCall"),
   ].map((one) => [one.name, one]),
 );
 

@@ -47,7 +47,7 @@ test("an error may leave a loop but not a map", () => {
   const { graph, id } = addStep(chain("a", "b"), KINDS, "Loop", { after: { id: "a", output: "next" } });
   const inner = addStep(graph, KINDS, "Click", { after: { id, output: "body" } });
   expect(refused(inner.graph, inner.id, "error", "b")).toBe("");
-  expect(refused(inner.graph, inner.id, "next", "b")).toContain("leaves “loop”");
+  expect(refused(inner.graph, inner.id, "next", "b")).toContain("leaves “Loop”");
 });
 
 test("the list shows the order of a run, with branches and bodies indented", () => {

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useOperation } from "../../../api/hooks";
 import { reveal } from "../../../ui/hidden";
 import { TabBar } from "../../../ui/TabBar";
-import { kindText } from "../editor/kinds";
+import { kindBeside } from "../editor/kinds";
 import type { EditorControls } from "../editor/state";
 import type { Open } from "../editor/views";
 import { nameOf, type Graph } from "../graph/file";
@@ -109,7 +109,7 @@ function PanelHead({ graph, kinds, shown, id, several }: HeadProps) {
   return (
     <div className="panel-title">
       <p className="muted text-small ellipsis">
-        {[kindText(step, kinds), visit ? STEPS.place(items, number) : ""].filter(Boolean).join(" · ")}
+        {[kindBeside(step, kinds), visit ? STEPS.place(items, number) : ""].filter(Boolean).join(" · ")}
       </p>
       <h2 className="ellipsis">{reveal(nameOf(graph, id))}</h2>
     </div>

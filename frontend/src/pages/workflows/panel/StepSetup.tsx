@@ -6,11 +6,12 @@ import { useMemo, useState } from "react";
 import { Segments } from "../../../ui/Segments";
 import { Switch } from "../../../ui/Switch";
 import type { EditorControls } from "../editor/state";
-import { changeSettings, changeStep, idProblem, renameStep } from "../graph/commands";
-import { RETRY, type Graph, type Step } from "../graph/file";
+import { changeSettings, changeStep, idProblem, nameAfterTool, renameStep } from "../graph/commands";
+import { RETRY, type Graph, type Settings, type Step } from "../graph/file";
 import { outputsOf, type Kinds } from "../graph/kinds";
 import { sourcesFor } from "../graph/references";
 import { SettingsForm } from "../settings/SettingsForm";
+import { TOOL_FIELD } from "../settings/ToolField";
 import { SETUP } from "../text/panel";
 import { NumberField, PlainField } from "./PlainField";
 
@@ -33,6 +34,12 @@ export function StepSetup({ editor, graph, kinds, id, frozen }: Props) {
   const put = (change: Partial<Step>, key: string) =>
     editor.change((now) => changeStep(now, id, change), `${id} ${key}`);
   const hidden = step.type.startsWith("End") ? OWN : [];
+  const chooseTool = (settings: Settings) => {
+    const before = String(step.settings["tool"] ?? "");
+    const named = nameAfterTool(changeStep(graph, id, { settings }), kinds, id, before);
+    editor.change(() => named.graph, null, [named.id]);
+    requestAnimationFrame(() => document.getElementById(TOOL_FIELD)?.focus());
+  };
   return (
     <div className="panel-body">
       {kind && <p className="secondary text-small">{kind.about}</p>}
@@ -54,6 +61,7 @@ export function StepSetup({ editor, graph, kinds, id, frozen }: Props) {
           onChange={(settings, key) => {
             const next = { ...step, settings };
             const outputs = outputsOf(next, kinds);
+            if (key === "tool") return chooseTool(settings);
             editor.change((now) => changeSettings(now, id, settings, outputs), `${id} ${key}`);
           }}
         />

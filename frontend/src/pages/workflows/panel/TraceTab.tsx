@@ -4,7 +4,7 @@
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";
-import type { RunShown, StepShown, StepTrace } from "../../../api/types";
+import type { RunDecision, RunShown, StepShown, StepTrace } from "../../../api/types";
 import { clockSeconds, duration } from "../../../ui/amounts";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { reveal } from "../../../ui/hidden";
@@ -18,6 +18,7 @@ import type { ShownRun } from "../runs/useRun";
 import { outputLabel } from "../text/edges";
 import { STEPS } from "../text/editor";
 import { PANEL } from "../text/panel";
+import { decisionText, noteText, RUN, tookText } from "../text/runs";
 import { Picture } from "./Picture";
 
 interface Props {
@@ -32,9 +33,25 @@ export function TraceTab({ shown, graph, id, onGo }: Props) {
   if (!shown) return <p className="secondary panel-note">{PANEL.noRun}</p>;
   if (id === null) return <RunTrace run={shown.run} graph={graph} onGo={onGo} />;
   const visits = shown.run.steps.filter((step) => step.node === id);
+  const decision = shown.decisions.get(id);
+  if (visits.length === 0 && decision) return <DecisionView decision={decision} />;
   if (visits.length === 0)
-    return <p className="secondary panel-note">{shown.reached.has(id) ? PANEL.control : PANEL.notReached}</p>;
-  return <StepVisits run={shown.run.run} visits={visits} preferred={shown.progress.get(id)?.visit.step ?? ""} />;
+    return <p className="secondary panel-note">{shown.reached.has(id) ? PANEL.nothingRecorded : PANEL.notReached}</p>;
+  const preferred = shown.progress.get(id)?.visit.step ?? "";
+  return <StepVisits run={shown.run.run} graph={graph} visits={visits} preferred={preferred} />;
+}
+
+/** How a step decided that has no visits of its own, such as an If or a Loop. */
+function DecisionView({ decision }: { decision: RunDecision }) {
+  const rounds = decision.taken["body"];
+  const text = rounds ? `${RUN.rounds(rounds)}.` : decisionText(decision);
+  const last = tookText(decision.output, decision.reason);
+  return (
+    <div className="panel-body">
+      <p className="break-anywhere">{reveal(text)}</p>
+      {last !== text && <p className="secondary text-small break-anywhere">{reveal(PANEL.last(last))}</p>}
+    </div>
+  );
 }
 
 const MOST = 200;
@@ -78,7 +95,14 @@ function RunTrace({ run, graph, onGo }: { run: RunShown; graph: Graph; onGo: (id
   );
 }
 
-function StepVisits({ run, visits, preferred }: { run: string; visits: readonly StepShown[]; preferred: string }) {
+interface VisitsProps {
+  run: string;
+  graph: Graph;
+  visits: readonly StepShown[];
+  preferred: string;
+}
+
+function StepVisits({ run, graph, visits, preferred }: VisitsProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const step = chosen ?? preferred;
   const shown = visits.find((one) => one.step === step) ?? visits.at(-1);
@@ -108,12 +132,12 @@ function StepVisits({ run, visits, preferred }: { run: string; visits: readonly 
           </select>
         </div>
       )}
-      <Trace key={`${run} ${shown.step}`} run={run} shown={shown} />
+      <Trace key={`${run} ${shown.step}`} run={run} graph={graph} shown={shown} />
     </div>
   );
 }
 
-function Trace({ run, shown }: { run: string; shown: StepShown }) {
+function Trace({ run, graph, shown }: { run: string; graph: Graph; shown: StepShown }) {
   const { data, error } = useOperation("workflow_step", { run, step: shown.step });
   const time = took(shown, Date.now());
   return (
@@ -131,12 +155,12 @@ function Trace({ run, shown }: { run: string; shown: StepShown }) {
       {shown.error && <Failure error={shown.error} />}
       {error && <ErrorBox error={error} />}
       {!data && !error && <Loading rows={3} height={40} />}
-      {data && <Details run={run} trace={data} />}
+      {data && <Details run={run} graph={graph} trace={data} />}
     </>
   );
 }
 
-function Details({ run, trace }: { run: string; trace: StepTrace }) {
+function Details({ run, graph, trace }: { run: string; graph: Graph; trace: StepTrace }) {
   return (
     <>
       {trace.artifacts.map((id, index) => (
@@ -166,12 +190,15 @@ function Details({ run, trace }: { run: string; trace: StepTrace }) {
           <h3 className="group-label trace-label">{PANEL.notes}</h3>
           <ol className="trace-notes">
             {trace.notes.map((note, index) => (
-              <li key={index}>
-                <b className="medium">{reveal(String(note["kind"] ?? ""))}</b>{" "}
-                <span className="secondary break-anywhere">{reveal(told(without(note, "kind")))}</span>
+              <li key={index} className="break-anywhere">
+                {reveal(noteText(note, (id) => nameOf(graph, id)))}
               </li>
             ))}
           </ol>
+          <details className="further">
+            <summary>{PANEL.json}</summary>
+            <LongText text={JSON.stringify(trace.notes, null, 2)} label={PANEL.notes} className="trace-value" />
+          </details>
         </>
       )}
     </>
@@ -201,10 +228,4 @@ function told(value: unknown): string {
   const message = (value as { message?: unknown } | null)?.message;
   if (typeof message === "string" && Object.keys(value as object).length <= 3) return message;
   return JSON.stringify(value, null, 2);
-}
-
-function without(note: Record<string, unknown>, key: string): unknown {
-  const { [key]: _gone, ...rest } = note;
-  const values = Object.values(rest);
-  return values.length === 1 ? values[0] : rest;
 }

@@ -21,7 +21,7 @@ export function WorkflowSetup({ editor, frozen }: { editor: EditorControls; froz
   const put = (change: Partial<Graph>, key: string) => editor.change((now) => ({ ...now, ...change }), key);
   const sources: Source[] = kinds ? lastSources(graph, (id) => sourcesFor(graph, kinds, id)) : [];
   return (
-    <div className="panel-body schema-form">
+    <div className="panel-body schema-form settings-form">
       <PlainField
         label={SETUP.description}
         long
@@ -44,8 +44,8 @@ export function WorkflowSetup({ editor, frozen }: { editor: EditorControls; froz
 }
 
 const OUTPUTS = {
-  name: SETUP.outputs,
-  title: "",
+  name: "outputs",
+  title: SETUP.outputs,
   description: "",
   kind: "json" as const,
   required: false,

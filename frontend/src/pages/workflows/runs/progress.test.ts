@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 
 import type { StepShown } from "../../../api/types";
 import { BILLS } from "../graph/samples";
-import { askingStep, edgesTaken, mapProgress, progressOf, reachedIn, visitPlace } from "./progress";
+import { askingStep, mapProgress, progressOf, visitPlace, wayOf } from "./progress";
+import { decisionText, noteText } from "../text/runs";
 import { runsLabel, took } from "./states";
 
 function visit(step: string, state: StepShown["state"] = "done", output: string | null = "next"): StepShown {
@@ -17,12 +18,14 @@ function visit(step: string, state: StepShown["state"] = "done", output: string 
     ended: null,
     error: null,
     output,
+    line: "",
     reused: false,
   };
 }
 
 const RUN = [
   visit("find"),
+  visit("each", "running", null),
   visit("each[0]/read"),
   visit("each[0]/approve", "waiting", null),
   visit("each[1]/read"),
@@ -52,22 +55,37 @@ test("the items of a map are counted from 1", () => {
   expect(visitPlace("read")).toEqual({ items: [], visit: 1 });
 });
 
-test("control steps are reached when what follows them is", () => {
-  expect([...reachedIn(BILLS, RUN)].sort()).toEqual(["add", "approve", "each", "find", "large", "read"]);
+const DECIDED = [{ node: "large", output: "true", reason: "", taken: { false: 1, true: 2 } }];
+
+test("steps that decide are reached like the others", () => {
+  const { reached } = wayOf(BILLS, { steps: RUN, decisions: DECIDED });
+  expect([...reached].sort()).toEqual(["add", "approve", "each", "end", "find", "large", "read"]);
 });
 
-test("the edges that were taken are known, also of control steps", () => {
-  const taken = edgesTaken(BILLS, RUN);
-  expect(taken).toContain("find next");
-  expect(taken).toContain("each body");
-  expect(taken).toContain("large true");
-  expect(taken).toContain("large false");
-  expect(taken).not.toContain("find error");
-  expect(taken).not.toContain("each done");
-  expect(edgesTaken(BILLS, [...RUN, visit("each", "done", "done")])).toContain("each body");
-  const one = edgesTaken(BILLS, RUN.slice(0, 3));
-  expect(one).toContain("large true");
-  expect(one).not.toContain("large false");
+test("the edges that were taken are known, also of steps that decide", () => {
+  const { taken } = wayOf(BILLS, { steps: RUN, decisions: DECIDED });
+  expect([...taken].sort()).toEqual(["add next", "each body", "find next", "large false", "large true", "read next"]);
+  const one = wayOf(BILLS, {
+    steps: RUN,
+    decisions: [{ node: "large", output: "true", reason: "", taken: { true: 1 } }],
+  });
+  expect(one.taken).not.toContain("large false");
+});
+
+test("a decision is told with its reason, and several by how often each way was taken", () => {
+  const decision = { output: "true", reason: "42 is greater than 10", taken: { true: 1 } };
+  expect(decisionText(decision)).toBe("Took “yes”: 42 is greater than 10.");
+  expect(decisionText({ ...decision, taken: { true: 2, false: 1 } })).toBe("Took “yes” 2 times, “no” once.");
+});
+
+test("notes are sentences, also those of a kind that is not known", () => {
+  const name = (id: string) => `Step ${id}`;
+  const route = { kind: "route", node: "if", output: "false", reason: "the value is empty" };
+  expect(noteText(route, name)).toBe("Step if: Took “no”: the value is empty.");
+  expect(noteText({ kind: "model_decision", model: "demo", calls: ["demo__add"] }, name)).toBe(
+    "Asked demo. It made 1 tool call: demo__add.",
+  );
+  expect(noteText({ kind: "something_new", a: 1 }, name)).toBe("something new.");
 });
 
 test("the last runs are described in words", () => {

@@ -1,10 +1,9 @@
 /** How far a run has come, for each step of the canvas and each edge: which visit of a step is shown, items of a map,
  * edges taken. Pure. */
 
-import type { StepQuestion, StepShown } from "../../../api/types";
+import type { RunShown, StepQuestion, StepShown } from "../../../api/types";
 import { ERROR, type Edge, type Graph } from "../graph/file";
-import { edgesFrom, edgesTo } from "../graph/groups";
-import { closesGroup, opensGroup } from "../graph/kinds";
+import { closesGroup } from "../graph/kinds";
 
 /** A step as the canvas and the list show it during a run. */
 export interface Progress {
@@ -69,57 +68,30 @@ export function mapProgress(steps: readonly StepShown[], map: string): { begun: 
   };
 }
 
-/** Steps that the run has come to; control steps are not recorded and follow from what came after them. */
-export function reachedIn(graph: Graph, steps: readonly StepShown[]): ReadonlySet<string> {
-  const reached = new Set(steps.map((step) => step.node));
-  const to = edgesTo(graph);
-  const waiting = [...reached];
-  while (waiting.length > 0) {
-    const id = waiting.pop() as string;
-    for (const edge of to.get(id) ?? []) {
-      if (!isControl(graph, edge.from) || reached.has(edge.from)) continue;
-      reached.add(edge.from);
-      waiting.push(edge.from);
-    }
-  }
-  return reached;
+/** The way of a run through the workflow. */
+export interface Way {
+  /** Steps that it has come to. */
+  reached: ReadonlySet<string>;
+  /** Edges that it took, as `from output`. */
+  taken: ReadonlySet<string>;
 }
 
-function isControl(graph: Graph, id: string): boolean {
-  const step = graph.nodes[id];
-  return step?.type === "If" || step?.type === "Switch" || opensGroup(step) || closesGroup(step);
+export function wayOf(graph: Graph, { steps, decisions }: Pick<RunShown, "steps" | "decisions">): Way {
+  const outputs = new Map<string, Set<string>>();
+  const leave = (id: string, output: string) => outputs.set(id, new Set([...(outputs.get(id) ?? []), output]));
+  for (const step of steps) if (step.state === "failed" || step.output) leave(step.node, outputOf(step));
+  for (const one of decisions) for (const output of Object.keys(one.taken)) leave(one.node, output);
+  const reached = new Set([...steps, ...decisions].map((one) => one.node));
+  const took = (edge: Edge) =>
+    outputs.get(edge.from)?.has(edge.output) ||
+    (edge.output === "body" && reached.has(edge.from) && reached.has(edge.to));
+  const taken = graph.edges.filter(took);
+  for (const edge of taken) if (closesGroup(graph.nodes[edge.to])) reached.add(edge.to);
+  return { reached, taken: new Set(taken.map(edgeKey)) };
 }
 
-/** The edges that the run took, as `from output`. */
-export function edgesTaken(graph: Graph, steps: readonly StepShown[]): ReadonlySet<string> {
-  const reached = reachedIn(graph, steps);
-  const recorded = new Map<string, Set<string>>();
-  for (const step of steps) {
-    const output = step.state === "failed" ? ERROR : step.output;
-    if (output) recorded.set(step.node, new Set([...(recorded.get(step.node) ?? []), output]));
-  }
-  const to = edgesTo(graph);
-  const taken = new Set<string>();
-  for (const [id, edges] of edgesFrom(graph)) {
-    if (!reached.has(id)) continue;
-    const outputs = recorded.get(id);
-    const entered = (edge: Edge) => edge.output === "body" && reached.has(edge.to);
-    const found = outputs
-      ? edges.filter((edge) => outputs.has(edge.output) || entered(edge))
-      : likely(edges, reached, to);
-    for (const edge of found) if (reached.has(edge.to) || outputs) taken.add(edgeKey(edge));
-  }
-  return taken;
-}
-
-/** Of a step whose decision is not recorded: where the run came to, unless it came there another way. */
-function likely(edges: readonly Edge[], reached: ReadonlySet<string>, to: Map<string, Edge[]>): readonly Edge[] {
-  const came = edges.filter((edge) => reached.has(edge.to));
-  if (came.length < 2) return came;
-  const only = came.filter((edge) =>
-    (to.get(edge.to) ?? []).every((one) => one.from === edge.from || !reached.has(one.from)),
-  );
-  return only.length > 0 ? only : came;
+function outputOf(step: StepShown): string {
+  return step.state === "failed" ? ERROR : (step.output ?? "");
 }
 
 export function edgeKey(edge: { from: string; output: string }): string {

@@ -5,20 +5,19 @@ import { useEffect, useMemo, useState } from "react";
 import { run as perform } from "../../../api/client";
 import { sentence } from "../../../api/errors";
 import { refreshSoon, useOperation } from "../../../api/hooks";
-import type { RunShown } from "../../../api/types";
+import type { RunDecision, RunShown } from "../../../api/types";
 import { notify } from "../../../app/notices";
 import type { Graph } from "../graph/file";
-import { edgesTaken, progressOf, reachedIn, type Progress } from "./progress";
+import { progressOf, wayOf, type Progress, type Way } from "./progress";
 import { isOver } from "./states";
 
 const POLL = 5_000;
 
-export interface ShownRun {
+export interface ShownRun extends Way {
   run: RunShown;
   progress: ReadonlyMap<string, Progress>;
-  /** Steps that it came to, and edges that it took. */
-  reached: ReadonlySet<string>;
-  taken: ReadonlySet<string>;
+  /** By the id of the step. */
+  decisions: ReadonlyMap<string, RunDecision>;
   over: boolean;
 }
 
@@ -44,8 +43,8 @@ export function useShownRun(run: RunShown | undefined, graph: Graph): ShownRun |
     return {
       run,
       progress: progressOf(run.steps, run.questions),
-      reached: reachedIn(graph, run.steps),
-      taken: edgesTaken(graph, run.steps),
+      decisions: new Map(run.decisions.map((one) => [one.node, one])),
+      ...wayOf(graph, run),
       over: isOver(run.state),
     };
   }, [run, graph]);

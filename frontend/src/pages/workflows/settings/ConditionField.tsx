@@ -3,9 +3,11 @@
 
 import { useId } from "react";
 
+import { OPERATOR_WORDS } from "../../../api/types";
 import { Icon } from "../../../ui/Icon";
+import { labelOf } from "../../../ui/schema-form/text";
 import type { Source } from "../graph/references";
-import { OPERATOR_NAMES, SETUP } from "../text/panel";
+import { SETUP } from "../text/panel";
 import { reveal } from "../../../ui/hidden";
 import {
   conditionOf,
@@ -25,7 +27,7 @@ export function ConditionField({ field, value, sources, disabled, onChange }: Se
   return (
     <fieldset className="form-field condition" disabled={disabled}>
       <legend className="field-label">
-        <b>{field.name}</b>
+        <b>{labelOf(field)}</b>
       </legend>
       {field.description && <p className="field-help">{reveal(field.description)}</p>}
       <Condition value={value} sources={sources} disabled={disabled} onChange={onChange} />
@@ -117,7 +119,7 @@ function ComparisonRow({ one, sources, disabled, onChange, onRemove }: RowProps)
         >
           {OPERATORS.map((operator) => (
             <option key={operator} value={operator}>
-              {OPERATOR_NAMES[operator]}
+              {OPERATOR_WORDS[operator]}
             </option>
           ))}
         </select>

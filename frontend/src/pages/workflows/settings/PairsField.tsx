@@ -4,6 +4,7 @@ import { useId } from "react";
 
 import { Icon } from "../../../ui/Icon";
 import { asSchema } from "../../../ui/schema-form/schema";
+import { labelOf } from "../../../ui/schema-form/text";
 import { hasReference } from "../graph/references";
 import { reveal } from "../../../ui/hidden";
 import { SETUP } from "../text/panel";
@@ -17,7 +18,7 @@ export function PairsField({ field, value, sources, disabled, onChange }: Settin
   if (typeof value === "string" && hasReference(value))
     return (
       <TextValue
-        label={field.name}
+        label={labelOf(field)}
         text={value}
         read={(text) => ({ value: anyValue(text), wrong: "" })}
         {...{ sources, disabled, onChange }}
@@ -28,7 +29,7 @@ export function PairsField({ field, value, sources, disabled, onChange }: Settin
   return (
     <fieldset className="form-field pairs" aria-labelledby={id} disabled={disabled}>
       <div className="field-label" id={id}>
-        <b>{field.name}</b>
+        <b>{labelOf(field)}</b>
       </div>
       {field.description && <p className="field-help">{reveal(field.description)}</p>}
       {pairs.map(([name, one], index) => (

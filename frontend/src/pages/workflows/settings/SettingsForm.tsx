@@ -5,7 +5,7 @@ import { useMemo } from "react";
 
 import { useOperation } from "../../../api/hooks";
 import { asSchema, named, type Field, fieldsOf, type Schema } from "../../../ui/schema-form/schema";
-import { about, TEXT as FORM } from "../../../ui/schema-form/text";
+import { labelOf, TEXT as FORM } from "../../../ui/schema-form/text";
 import { reveal } from "../../../ui/hidden";
 import { Switch } from "../../../ui/Switch";
 import type { Settings } from "../graph/file";
@@ -34,21 +34,40 @@ export function SettingsForm({ schema, settings, sources, disabled, hidden = [],
   const fields = useMemo(() => fieldsOf(schema).map(plain), [schema]);
   const shown = fields.filter((field) => !hidden.includes(field.name));
   if (shown.length === 0) return <p className="muted text-small">{SETUP.none}</p>;
+  const [usual, rare] = [shown.filter((field) => !isRare(field)), shown.filter(isRare)];
+  const fieldOf = (field: Field) => (
+    <SettingField
+      key={field.name}
+      field={field}
+      value={settings[field.name]}
+      settings={settings}
+      sources={sources}
+      disabled={disabled}
+      onChange={(value) => onChange(withSetting(settings, field.name, value), field.name)}
+    />
+  );
   return (
-    <div className="schema-form">
-      {shown.map((field) => (
-        <SettingField
-          key={field.name}
-          field={field}
-          value={settings[field.name]}
-          settings={settings}
-          sources={sources}
-          disabled={disabled}
-          onChange={(value) => onChange(withSetting(settings, field.name, value), field.name)}
-        />
-      ))}
+    <div className="schema-form settings-form">
+      {usual.map(fieldOf)}
+      {rare.length > 0 && (
+        <details className="further" open={rare.some((field) => settings[field.name] !== undefined)}>
+          <summary>{SETUP.moreOptions}</summary>
+          {rare.map(fieldOf)}
+        </details>
+      )}
     </div>
   );
+}
+
+function isRare(field: Field): boolean {
+  return field.schema["x-rare"] === true;
+}
+
+/** What is said beside a label: whether a value is needed, else the default. */
+function beside(field: Field): string {
+  if (field.required) return SETUP.required.toLowerCase();
+  const { fallback } = field;
+  return typeof fallback === "number" || (typeof fallback === "string" && fallback) ? SETUP.byDefault(fallback) : "";
 }
 
 function SettingField(props: SettingFieldProps) {
@@ -63,13 +82,13 @@ function SettingField(props: SettingFieldProps) {
       <div className="form-field">
         <div className="row switch-field">
           <Switch
-            label={field.name}
+            label={labelOf(field)}
             on={value === undefined ? field.fallback === true : value === true}
             disabled={disabled}
             onChange={onChange}
           />
           <span className="field-label">
-            <b>{field.name}</b> <span>{about(field)}</span>
+            <b>{labelOf(field)}</b>
           </span>
         </div>
         {field.description && <p className="field-help">{reveal(field.description)}</p>}
@@ -78,8 +97,8 @@ function SettingField(props: SettingFieldProps) {
   if (field.kind === "choice" && !(typeof value === "string" && hasReference(value))) return <ChoiceField {...props} />;
   return (
     <TextValue
-      label={field.name}
-      about={about(field)}
+      label={labelOf(field)}
+      about={beside(field)}
       help={field.description}
       text={textOf(field, value)}
       read={(text) => readText(field, text)}
@@ -98,16 +117,16 @@ function ChoiceField({ field, value, disabled, onChange }: SettingFieldProps) {
   return (
     <div className="form-field">
       <label className="field-label" htmlFor={id}>
-        <b>{field.name}</b> <span>{about(field)}</span>
+        <b>{labelOf(field)}</b> <span>{field.fallback === undefined ? beside(field) : ""}</span>
       </label>
       <select
         id={id}
-        className="field mono full-width"
+        className="field full-width"
         disabled={disabled}
-        value={value === undefined || value === null ? "" : named(value)}
+        value={named(value ?? field.fallback ?? "")}
         onChange={(event) => onChange(field.choices.find((one) => named(one.value) === event.target.value)?.value)}
       >
-        <option value="">{field.required ? "" : FORM.leaveOut}</option>
+        {typeof field.fallback !== "string" && <option value="">{field.required ? "" : FORM.leaveOut}</option>}
         {field.choices.map((one) => (
           <option key={named(one.value)} value={named(one.value)}>
             {one.name}
@@ -138,7 +157,7 @@ function ArgumentsField(props: SettingFieldProps) {
   return (
     <fieldset className="form-field arguments" disabled={disabled}>
       <legend className="field-label">
-        <b>{field.name}</b>
+        <b>{labelOf(field)}</b>
       </legend>
       <SettingsForm
         schema={data.inputSchema}

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 
+import type { ToolInfo } from "../../../api/types";
+import { closestTool, findTools } from "./toolSearch";
 import { fieldsOf } from "../../../ui/schema-form/schema";
 import { conditionOf, newComparison, rowsOfCondition } from "./conditions";
 import { anyText, anyValue, readText, summaryOf, textOf, withSetting } from "./values";
@@ -79,4 +81,32 @@ test("a step that has not run shows its most telling setting", () => {
     "a.b is greater than 5",
   );
   expect(summaryOf({})).toBe("");
+});
+
+const TOOLS = [
+  ["files__add_line", "Adds a line to a file."],
+  ["demo__add", "Adds two numbers."],
+  ["demo__divide", "Divides one number by another."],
+].map(([name = "", description = ""]) => ({
+  ...({} as ToolInfo),
+  name,
+  original_name: name.split("__")[1] ?? "",
+  description,
+  annotations: {},
+}));
+
+test("a tool is found by what people type, the one of this name first", () => {
+  const names = (words: string) => findTools(TOOLS, words).map((tool) => tool.name);
+  expect(names("add")).toEqual(["demo__add", "files__add_line"]);
+  expect(names("demo · add")).toEqual(["demo__add"]);
+  expect(names("numbers")).toEqual(["demo__add"]);
+  expect(names("LINE file")).toEqual(["files__add_line"]);
+  expect(names("nothing like it")).toEqual([]);
+});
+
+test("the tool that may be meant is the closest one", () => {
+  expect(closestTool(TOOLS, "add")?.name).toBe("demo__add");
+  expect(closestTool(TOOLS, "demo__devide")?.name).toBe("demo__divide");
+  expect(closestTool(TOOLS, "xyz")).toBeUndefined();
+  expect(closestTool([], "add")).toBeUndefined();
 });

@@ -1,11 +1,12 @@
 /** The settings of a step as texts in fields: how typed text becomes a value or a reference, and the one-line summary
  * that a step shows before it has run. Pure. */
 
+import { OPERATOR_WORDS } from "../../../api/types";
 import { draftOf, readDrafts } from "../../../ui/schema-form/drafts";
 import { named, type Field } from "../../../ui/schema-form/schema";
 import type { Settings } from "../graph/file";
 import { hasReference } from "../graph/references";
-import { OPERATOR_NAMES, SETUP } from "../text/panel";
+import { SETUP } from "../text/panel";
 import { hasRight, rowsOfCondition } from "./conditions";
 
 export interface Read {
@@ -71,7 +72,9 @@ const LONGEST = 120;
 /** What stands for a step on the canvas when it has not run: its most telling setting in one line. */
 export function summaryOf(settings: Settings): string {
   for (const key of ["condition", "exit_condition"]) if (settings[key]) return line(conditionText(settings[key]));
-  const found = Object.values(settings).find((value) => typeof value === "string" && value !== "");
+  const { tool, arguments: given, ...others } = settings;
+  if (typeof tool === "string") return anyText(given) === "{}" ? "" : summaryOf({ given });
+  const found = Object.values(others).find((value) => typeof value === "string" && value !== "");
   if (found !== undefined) return line(String(found));
   const [first] = Object.values(settings).filter((value) => value !== null && value !== undefined);
   if (first === undefined) return "";
@@ -96,7 +99,7 @@ function conditionText(condition: unknown): string {
   if (!rows) return JSON.stringify(condition);
   return rows.comparisons
     .map((one) =>
-      [anyText(one.left), OPERATOR_NAMES[one.operator], hasRight(one.operator) ? anyText(one.right) : ""]
+      [anyText(one.left), OPERATOR_WORDS[one.operator], hasRight(one.operator) ? anyText(one.right) : ""]
         .join(" ")
         .trim(),
     )

@@ -48,8 +48,5 @@ export const CANVAS = {
   breakpoint: "Pauses before this step",
   off: "turned off",
   atOnce: (count: number) => (count === 1 ? "one at a time" : `${count} at a time`),
-  iteration: (count: number) => `iteration ${count}`,
-  items: (working: readonly number[], begun: number) =>
-    working.length > 0 ? `item ${working.slice(0, 3).join(" and ")}` : begun > 0 ? plural(begun, "item") : "",
-  more: (count: number) => `${count} visits`,
+  items: (working: readonly number[]) => `item ${working.slice(0, 3).join(" and ")}`,
 };

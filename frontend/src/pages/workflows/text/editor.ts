@@ -81,9 +81,10 @@ export const STEPS = {
 
 export const START = {
   title: (name: string) => `Run ${name}`,
-  none: "This workflow has no inputs.",
   run: "Run",
-  invalid: "Fix these problems first.",
+  starting: "Starting…",
+  notSaved: "The workflow could not be saved, so it was not started.",
+  close: "Close",
 };
 
 export const REVIEW = {
