@@ -5,6 +5,7 @@ import { memo } from "react";
 
 import { ERROR } from "../graph/file";
 import type { StepEdge } from "./flow";
+import { lanePath } from "./route";
 
 /** Under this zoom, edges are straight lines without labels. */
 const SIMPLE = 0.45;
@@ -12,9 +13,16 @@ const SIMPLE = 0.45;
 export const EdgeView = memo(function EdgeView({ data, selected, ...edge }: EdgeProps<StepEdge>) {
   const simple = useStore((state) => state.transform[2] < SIMPLE);
   const ends = { sourceX: edge.sourceX, sourceY: edge.sourceY, targetX: edge.targetX, targetY: edge.targetY };
+  const [from, to] = [
+    { x: ends.sourceX, y: ends.sourceY },
+    { x: ends.targetX, y: ends.targetY },
+  ];
+  const lane = data?.lane ?? null;
   const [path, x, y] = simple
     ? getStraightPath(ends)
-    : getBezierPath({ ...ends, sourcePosition: edge.sourcePosition, targetPosition: edge.targetPosition });
+    : lane === null
+      ? getBezierPath({ ...ends, sourcePosition: edge.sourcePosition, targetPosition: edge.targetPosition })
+      : lanePath(from, to, lane);
   return (
     <>
       <BaseEdge id={edge.id} path={path} className={classOf(data, selected ?? false)} interactionWidth={18} />

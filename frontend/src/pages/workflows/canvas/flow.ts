@@ -4,13 +4,14 @@
 import { Position, type Edge as FlowEdge, type Node as FlowNode, type NodeHandle } from "@xyflow/react";
 
 import { kindAbove } from "../editor/kinds";
-import { ERROR, nameOf, type Graph, type Step } from "../graph/file";
-import { groupsOf, type Groups } from "../graph/groups";
+import { ERROR, nameOf, type Edge, type Graph, type Step } from "../graph/file";
+import { groupOf, groupsOf, type Groups } from "../graph/groups";
 import { closesGroup, hasErrorOutput, opensGroup, outputsOf, type Kinds } from "../graph/kinds";
-import { frameOf, PAD, sizeOf } from "../graph/layout";
+import { boxOf, frameOf, PAD, sizeOf, type Box } from "../graph/layout";
 import { edgeKey, mapProgress, type Progress } from "../runs/progress";
 import { runLine } from "../runs/lines";
 import type { ShownRun } from "../runs/useRun";
+import { laneOf } from "./route";
 import { summaryOf } from "../settings/values";
 import { CANVAS, outputLabel } from "../text/edges";
 
@@ -43,6 +44,8 @@ export interface EdgeData extends Record<string, unknown> {
   taken: boolean | null;
   asks: boolean;
   gives: string;
+  /** Where it runs around the steps that are in its way. */
+  lane: number | null;
 }
 
 export type StepEdge = FlowEdge<EdgeData, "step">;
@@ -135,6 +138,7 @@ export function outputPlace(step: Step, index: number, count: number): number {
 }
 
 export function flowEdges(graph: Graph, look: Look, selected: string | null): StepEdge[] {
+  const blocks = blocksOf(graph);
   return graph.edges.map((edge): StepEdge => {
     const key = edgeKey(edge);
     return {
@@ -151,9 +155,43 @@ export function flowEdges(graph: Graph, look: Look, selected: string | null): St
         taken: look.shown ? look.shown.taken.has(key) : null,
         asks: look.shown?.progress.get(edge.to)?.visit.state === "waiting",
         gives: gives(graph, look.kinds, edge.from),
+        lane: laneFor(graph, look, blocks, edge),
       },
     };
   });
+}
+
+interface Block {
+  box: Box;
+  /** The step and the groups that it is in. */
+  outer: readonly string[];
+}
+
+function blocksOf(graph: Graph): ReadonlyMap<string, Block> {
+  const groups = groupsOf(graph);
+  const outerOf = (id: string): string[] => {
+    const inner = groupOf(groups, id)?.begin;
+    return inner === undefined ? [id] : [id, ...outerOf(inner)];
+  };
+  return new Map(Object.keys(graph.nodes).map((id) => [id, { box: boxOf(graph, groups, id), outer: outerOf(id) }]));
+}
+
+function laneFor(graph: Graph, look: Look, blocks: ReadonlyMap<string, Block>, edge: Edge): number | null {
+  const { from, output, to } = edge;
+  const [source, target, step] = [blocks.get(from), blocks.get(to), graph.nodes[from]];
+  const outputs = step ? outputsOf(step, look.kinds) : [];
+  if (!source || !target || !step || output === "body" || !outputs.includes(output)) return null;
+  const around = new Set([...source.outer, ...target.outer]);
+  const others = [...blocks].flatMap(([id, { box, outer }]) =>
+    // Neither the groups around both ends nor what is inside an end is in the way.
+    around.has(id) || outer.includes(from) || outer.includes(to) ? [] : [box],
+  );
+  const place = outputPlace(step, outputs.indexOf(output), outputs.length);
+  return laneOf(
+    { x: source.box.x + source.box.width * place, y: source.box.y + source.box.height },
+    { x: target.box.x + target.box.width / 2, y: target.box.y },
+    others,
+  );
 }
 
 /** The ways in and out of a group speak for themselves. */
