@@ -62,6 +62,7 @@ _IMAP = (
 _BILLS = "/workflows/monthly-bills"
 _LIST = "radio=List"
 _IMPORTED = {"name": "brought", "does": [], "imported": True, "confirmed": False}
+_REVIEW = {**_IMPORTED, "version": "1", "does": ["Calls demo · add."]}
 _STEP = {"run": "", "step": "bills", "node": "bills", "type": "Set", "state": "done", "output": None}
 _TRACE = {**_STEP, "value": 1, "error": None, "inputs": {}, "attempts": [], "notes": [], "artifacts": ["a"]}
 
@@ -290,8 +291,8 @@ DIALOGS = (
     Shown(
         "pages/workflows/list/NewPlan.tsx",
         "/workflows",
-        ("button=Describe it",),
-        "Say what should happen",
+        ("button=Describe a workflow",),
+        "Describe a workflow",
         FIELD,
         only=WIDE_ONLY,
     ),
@@ -334,12 +335,19 @@ DIALOGS = (
         "Save mine",
         only=WIDE_ONLY,
     ),
-    Shown("pages/workflows/editor/RunDialog.tsx", _BILLS, ("button=Run",), "Run monthly-bills", "Run"),
+    Shown(
+        "pages/workflows/editor/RunDialog.tsx",
+        _BILLS,
+        ("button=Run",),
+        "Run monthly-bills",
+        "Confirm and run",
+        answers={"workflow_review": _REVIEW},
+    ),
     Shown(
         "pages/workflows/editor/ScheduleDialog.tsx",
         _BILLS,
-        ("#main|button=More", "menuitem=Schedule"),
-        "Start by itself",
+        ("#main|button=More", "menuitem=Triggers"),
+        "Triggers",
         FIELD,
     ),
     Shown(

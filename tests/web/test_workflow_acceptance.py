@@ -48,7 +48,7 @@ def test_a_workflow_drawn_by_hand_survives_the_end_of_the_host(
     )
     drag(page, node(page, "set").locator('[data-handleid="next"]'), node(page, "ask_user"))
     node(page, "ask_user").click()
-    panel(page).get_by_role("textbox", name="message").fill("Is {{set.name}} right?")
+    panel(page).get_by_role("textbox", name="Question").fill("Is {{set.name}} right?")
     started(page)
     expect(panel(page).get_by_role("article", name="Is 42 right?")).to_be_visible()
 

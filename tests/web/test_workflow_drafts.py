@@ -31,10 +31,10 @@ def test_a_request_becomes_a_draft_that_is_looked_at_named_and_kept(
     model.say(Say(json.dumps(ANSWER)))
     page = sign_in(new_page(), crib.sign_in_address(), "/workflows")
     expect(
-        page.get_by_text("Save one as a workflow, start from a template, or say what should happen.")
+        page.get_by_text("Save a chat as one, start from a template, or describe what should happen.")
     ).to_be_visible()
-    page.get_by_role("listitem").filter(has_text="Say what should happen").get_by_role("button").click()
-    dialog = page.get_by_role("dialog", name="Say what should happen")
+    page.get_by_role("listitem").filter(has_text="Describe a workflow").get_by_role("button").click()
+    dialog = page.get_by_role("dialog", name="Describe a workflow")
     dialog.get_by_label("What should happen").fill("Echo hi, then ask me whether it is right.")
     dialog.get_by_role("button", name="Draft").click()
 

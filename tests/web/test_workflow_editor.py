@@ -74,7 +74,7 @@ def test_a_wrong_edge_is_refused_while_it_is_dragged_with_the_reason(host: Crib,
     drag(editor, source, node(editor, "big"), drop=False)
 
     reason = editor.get_by_role("status").filter(
-        has_text="Only the “each time” output of “For each bill” leads in."
+        has_text="Only the output “each time” of “For each bill” leads in."
     )
     expect(reason).to_be_visible()
     editor.mouse.up()
@@ -133,7 +133,7 @@ def test_everything_is_done_in_the_list_by_keyboard_alone(host: Crib, editor: Pa
     editor.keyboard.press("Enter")
     expect(panel(editor).get_by_role("tab", name="Setup")).to_be_visible()
     panel(editor).get_by_role("tab", name="Setup").press("Enter")
-    panel(editor).get_by_role("textbox", name="message").fill("Go on?")
+    panel(editor).get_by_role("textbox", name="Question").fill("Go on?")
     row(editor, "s0").focus()
     editor.keyboard.press("Delete")
     expect(row(editor, "s0")).to_have_count(0)
@@ -188,13 +188,16 @@ def test_a_problem_leads_to_its_step(host: Crib, editor: Page) -> None:
         "button", name="Ask the user"
     ).click()
     problems = editor.get_by_role("region", name="1 problem")
-    expect(problems).to_contain_text("message is required")
+    expect(node(editor, "ask_user")).to_be_visible()
+    expect(problems).to_have_count(0)
+    editor.get_by_role("button", name="Save").click()
+    expect(problems).to_contain_text("“Question” is required.")
     editor.locator(".react-flow__pane").click(position={"x": 20, "y": 20})
     expect(panel(editor).get_by_role("heading", name="broken")).to_be_visible()
 
     problems.get_by_role("button", name="Go there").click()
 
-    expect(panel(editor).get_by_role("heading", name="ask_user")).to_be_visible()
+    expect(panel(editor).get_by_role("heading", name="Ask the user")).to_be_visible()
 
 
 @pytest.mark.acceptance
@@ -355,7 +358,7 @@ def test_a_recording_is_opened_and_changed(host: Crib, editor: Page) -> None:
     expect(editor.locator(".react-flow__node")).to_have_count(3)
 
     node(editor, "type_text_1").click()
-    panel(editor).get_by_role("textbox", name="text").fill("Dear Grace")
+    panel(editor).get_by_role("textbox", name="Text").fill("Dear Grace")
     editor.get_by_role("button", name="Save").click()
     expect(editor.get_by_text("Not saved")).to_have_count(0)
     stored_nodes = host.run("workflow_get", name="note")["workflow"]["nodes"]

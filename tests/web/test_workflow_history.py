@@ -102,8 +102,8 @@ def test_a_webhook_is_turned_on_shows_its_address_once_and_is_turned_off(host: C
     name = stored(host, workflow)
     opened(page, host, name)
     page.get_by_role("button", name="More").click()
-    page.get_by_role("menuitem", name="Schedule").click()
-    dialog = page.get_by_role("dialog", name="Start by itself")
+    page.get_by_role("menuitem", name="Triggers").click()
+    dialog = page.get_by_role("dialog", name="Triggers")
     switch = dialog.get_by_role("switch")
     expect(switch).not_to_be_checked()
 

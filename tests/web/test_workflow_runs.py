@@ -84,11 +84,11 @@ def test_a_breakpoint_pauses_steps_go_one_by_one_and_a_run_is_stopped(host: Crib
     started(runs)
     bar = runs.locator(".workflow-bar")
     expect(bar).to_contain_text("Paused")
-    expect(row(runs, "s0")).to_contain_text("Done")
-    expect(row(runs, "s1")).not_to_contain_text("Done")
+    expect(row(runs, "s0")).to_contain_text("n = 0")
+    expect(row(runs, "s1")).to_contain_text("Waits for you")
 
     bar.get_by_role("button", name="Step").click()
-    expect(row(runs, "s1")).to_contain_text("Done")
+    expect(row(runs, "s1")).to_contain_text("n = 1")
     expect(bar).to_contain_text("Paused")
     expect(row(runs, "s3")).to_contain_text("Not reached")
     bar.get_by_role("button", name="Stop run").click()
@@ -108,8 +108,8 @@ def test_a_run_shows_the_edges_it_took_and_the_items_of_a_map(host: Crib, runs: 
     started(runs)
     expect(runs.locator(".workflow-bar")).to_contain_text("Done")
 
-    expect(node(runs, "big")).to_contain_text("item 1 · Done")
-    expect(node(runs, "small")).to_contain_text("item 2 · Done")
+    expect(node(runs, "big")).to_contain_text("item 1 · kind = large")
+    expect(node(runs, "small")).to_contain_text("item 2 · kind = small")
     expect(node(runs, "warn").locator(".not-reached")).to_be_visible()
     expect(runs.locator(".workflow-edge.error-edge")).to_have_class(
         "react-flow__edge-path workflow-edge error-edge not-taken"
@@ -210,8 +210,8 @@ def test_a_schedule_is_set_and_shown_in_the_list(host: Crib, runs: Page) -> None
     name = stored(host, chain("nightly", 1))
     opened(runs, host, name)
     runs.get_by_role("button", name="More").click()
-    runs.get_by_role("menuitem", name="Schedule").click()
-    dialog = runs.get_by_role("dialog", name="Start by itself")
+    runs.get_by_role("menuitem", name="Triggers").click()
+    dialog = runs.get_by_role("dialog", name="Triggers")
     dialog.get_by_label("When").fill("weekdays at 07:30")
     dialog.get_by_role("button", name="Save and turn on").click()
 

@@ -42,7 +42,7 @@ def read_bodies(
             message = "The output `body` has no edge."
             problems.append(
                 WorkflowProblem(
-                    node=opener, message=message, hint=f"Connect it to the first node up to {end}."
+                    node=opener, message=message, hint=f"Connect it to the first step up to {end}."
                 )
             )
             continue
@@ -50,7 +50,7 @@ def read_bodies(
         if end not in bodies.nodes[opener]:
             message = f"The output `body` does not lead to {end}."
             problems.append(
-                WorkflowProblem(node=opener, message=message, hint="Connect the last node of the body to it.")
+                WorkflowProblem(node=opener, message=message, hint="Connect the last step of the body to it.")
             )
     _set_owners(bodies)
     return bodies, [*problems, *_open_edges(topology, bodies, drafts)]
@@ -161,5 +161,5 @@ def _loose_ends(
         draft = drafts.get(node)
         for output in draft.type.outputs(draft.settings) if draft is not None else ():
             if (node, output) not in topology.targets and output != BODY:
-                message = f"The output {output!r} has no edge, but this node is in the body of {opener}."
+                message = f"The output {output!r} has no edge, but this step is in the body of {opener}."
                 yield WorkflowProblem(node=node, message=message, hint=f"Lead to {bodies.ends[opener]}.")

@@ -120,7 +120,7 @@ def _bad(text: str, position: int) -> BadReference:
     shown = text[position : position + LONGEST_SHOWN].partition("}}")[0]
     return BadReference(
         f"{{{{{shown}}}}} is not a reference.",
-        hint=r"Write {{node.field}}, {{node.list[0].field}} or {{input.name}}; write \{{ for literal braces.",
+        hint=r"Write {{step.field}}, {{step.list[0].field}} or {{input.name}}; write \{{ for literal braces.",
     )
 
 

@@ -109,11 +109,11 @@ def _edge_problem(
             hint = did_you_mean(end, workflow.nodes)
             node = other if other in workflow.nodes else None
             return WorkflowProblem(
-                node=node, message=f"The edge {_shown(edge)} names {end!r}, which is no node.", hint=hint
+                node=node, message=f"The edge {_shown(edge)} names {end!r}, which is no step.", hint=hint
             )
     if edge.source == edge.target:
         return WorkflowProblem(
-            node=edge.source, message="An edge leads back to the same node.", hint="Use a Loop to repeat it."
+            node=edge.source, message="An edge leads back to the same step.", hint="Use a Loop to repeat it."
         )
     draft = drafts.get(edge.source)
     if draft is not None and (wrong := _output_problem(edge, draft)):
@@ -122,7 +122,7 @@ def _edge_problem(
     if earlier is None:
         return None
     message = f"The output {edge.output!r} has two edges, to {earlier} and to {edge.target}."
-    return WorkflowProblem(node=edge.source, message=message, hint="An output leads to one node only.")
+    return WorkflowProblem(node=edge.source, message=message, hint="An output leads to one step only.")
 
 
 def _output_problem(edge: Edge, draft: DraftNode) -> WorkflowProblem | None:
@@ -149,12 +149,12 @@ def _find_entry(topology: Topology, workflow: Workflow) -> list[WorkflowProblem]
         return [WorkflowProblem(node=None, message="Add the first step.")]
     entries = [node for node in workflow.nodes if not topology.preceding.get(node)]
     if not entries:
-        message = "No node can be the first: every node has an incoming edge."
+        message = "No step can be the first: every step has an incoming edge."
         return [
-            WorkflowProblem(node=None, message=message, hint="Remove the edge that leads to the first node.")
+            WorkflowProblem(node=None, message=message, hint="Remove the edge that leads to the first step.")
         ]
     topology.entry = max(entries[:MOST_ENTRIES], key=topology.count_from) if len(entries) > 1 else entries[0]
-    message = f"Nothing leads to this node, and the workflow already starts at {topology.entry}."
+    message = f"Nothing leads to this step, and the workflow already starts at {topology.entry}."
     hint = "Connect it, or remove it."
     return [
         WorkflowProblem(node=node, message=message, hint=hint) for node in entries if node != topology.entry
@@ -188,7 +188,7 @@ def _cycle_problem(topology: Topology, left: set[str]) -> WorkflowProblem:
     return WorkflowProblem(
         node=cycle[0],
         message=f"The edges form a cycle: {shown}.",
-        hint="Repeat nodes with a Loop and its EndLoop.",
+        hint="Repeat steps with a Loop and its EndLoop.",
     )
 
 

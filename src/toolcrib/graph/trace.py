@@ -71,7 +71,11 @@ def error_of(error: BaseException) -> dict[str, Any]:
     if isinstance(error, ToolcribError):
         return error.as_json()
     if isinstance(error, ValidationError):
-        return {"kind": "invalid_settings", "message": _problems(error), "hint": "Check the node's settings."}
+        return {
+            "kind": "invalid_settings",
+            "message": _problems(error),
+            "hint": "Check the settings of the step.",
+        }
     if isinstance(error, TimeoutError):
         return {"kind": "timeout", "message": str(error) or "It took too long.", "hint": ""}
     return {"kind": "internal", "message": f"{type(error).__name__}: {error}"[:LARGEST_SHOWN], "hint": ""}

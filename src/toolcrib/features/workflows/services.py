@@ -215,7 +215,7 @@ class RunServers:
         reason, hint = self._reason(server)
         text = f"{reason} {hint} The run continues then."
         if not await visit.wait_for_server(server, text, lambda: self._trusted(server)):
-            raise ServerNotReady(reason, hint=f"{hint} Then run it again from this node.")
+            raise ServerNotReady(reason, hint=f"{hint} Then run it again from this step.")
         with suppress(ToolcribError):  # The call says why it has not started.
             await self._host.servers[server].settled()
         if begun is not None:
@@ -286,7 +286,7 @@ class CodeRunner:
     async def run(self, code: str, inputs: Mapping[str, Any], timeout: float | None) -> tuple[Any, str]:
         """What the code returns, and what it printed; raises `CallFailed` with its error."""
         if len(code) > MOST_CODE:
-            raise UsageError(f"The code has more than {MOST_CODE} characters.", hint="Split it into nodes.")
+            raise UsageError(f"The code has more than {MOST_CODE} characters.", hint="Split it into steps.")
         folder = Path(await to_thread(tempfile.mkdtemp, prefix="toolcrib-code-"))
         try:
             (folder / "code.py").write_text(code, encoding="utf-8")

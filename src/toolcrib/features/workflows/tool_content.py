@@ -39,7 +39,9 @@ async def call_tool(context: NodeContext, use: NodeCall) -> ToolContent:
     """Call a tool and read its result; raises `ToolFailed` if the tool reports an error."""
     result = await context.call(use)
     if result.get("isError") is True:
-        raise ToolFailed(_reason(result, use), hint="Connect the node's error output to handle this.")
+        raise ToolFailed(
+            _reason(result, use), hint="Connect the output “on error” of the step to handle this."
+        )
     text = "\n".join(_texts(result))
     return ToolContent(text=text, data=_data(result, text), pictures=tuple(_pictures(result, context)))
 

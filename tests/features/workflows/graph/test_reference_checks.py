@@ -23,7 +23,7 @@ def after_set(kind: str, settings: dict[str, Any], **more: Any) -> Workflow:
 @pytest.mark.parametrize(
     ("reference", "message", "hint"),
     [
-        ("{{aa.n}}", "refers to 'aa', which is no node", ""),
+        ("{{aa.n}}", "refers to 'aa', which is no step", ""),
         ("{{fnd.count}}", "refers to 'fnd'", "Did you mean find?"),
         ("{{inputs.n}}", "refers to 'inputs'", "Did you mean input?"),
         ("{{a.m}}", "there is no 'm'", "Known: n, text, list"),
@@ -98,7 +98,7 @@ def test_every_reference_of_a_text_is_checked() -> None:
 
     assert [message for _, message in problems(found)] == [
         "values.x: {{a.m}}: there is no 'm'.",
-        "values.x: {{fnd.count}} refers to 'fnd', which is no node.",
+        "values.x: {{fnd.count}} refers to 'fnd', which is no step.",
     ]
 
 
@@ -122,7 +122,7 @@ def test_the_references_of_checks_are_checked() -> None:
 
     assert problems(found) == [
         ("a", "A check: {{a.app}}: there is no 'app'."),
-        (None, "A check: {{b.text}} refers to 'b', which is no node."),
+        (None, "A check: {{b.text}} refers to 'b', which is no step."),
     ]
 
 

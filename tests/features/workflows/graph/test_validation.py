@@ -76,9 +76,9 @@ def test_the_end_of_a_loop_with_wrong_settings_is_no_second_problem() -> None:
 @pytest.mark.parametrize(
     ("nodes", "paths", "node", "message", "hint"),
     [
-        ({"a": SET, "b": SET}, ["a → b", "b → a"], None, "No node can be the first", "Remove the edge"),
-        ({"a": SET, "b": SET}, ["a → a"], "a", "leads back to the same node", "Loop"),
-        ({"a": SET}, ["a → bb"], "a", "'bb', which is no node", ""),
+        ({"a": SET, "b": SET}, ["a → b", "b → a"], None, "No step can be the first", "Remove the edge"),
+        ({"a": SET, "b": SET}, ["a → a"], "a", "leads back to the same step", "Loop"),
+        ({"a": SET}, ["a → bb"], "a", "'bb', which is no step", ""),
         ({"a": SET, "other": SET}, ["a → othr"], "a", "names 'othr'", "other"),
         ({"a": SET, "b": SET}, ["a.nxt → b"], "a", "Set has no output 'nxt'", "next"),
         ({"a": SET, "b": IF, "c": SET}, ["a → b → c"], "b", "If has no output 'next'", "true, false, error"),
@@ -89,7 +89,7 @@ def test_the_end_of_a_loop_with_wrong_settings_is_no_second_problem() -> None:
             "two edges, to b and to c",
             "one node only",
         ),
-        ({"a": SET, "b": SET, "c": SET}, ["a → b"], "c", "Nothing leads to this node", "Connect"),
+        ({"a": SET, "b": SET, "c": SET}, ["a → b"], "c", "Nothing leads to this step", "Connect"),
         ({"a": ("Setx", {})}, [], "a", "no node type 'Setx'", "Did you mean Set?"),
         ({"a": ("Set", {"valeus": {}})}, [], "a", "valeus is not known", "Did you mean values?"),
         (
@@ -169,7 +169,7 @@ def test_an_edge_may_not_lead_into_a_body() -> None:
 
 def test_a_path_may_not_end_inside_a_body() -> None:
     assert loop_with("b → if_.true → end", if_=IF) == [
-        ("if_", "The output 'false' has no edge, but this node is in the body of loop.")
+        ("if_", "The output 'false' has no edge, but this step is in the body of loop.")
     ]
     assert loop_with("b → c", "out → end", c=SET) != []
 
@@ -251,7 +251,7 @@ def test_all_problems_are_found_at_once() -> None:
 
 
 def test_a_reserved_name_cannot_be_a_node() -> None:
-    assert only_problem(workflow({"run": SET})).message == "'run' cannot be the id of a node."
+    assert only_problem(workflow({"run": SET})).message == "'run' cannot be the id of a step."
 
 
 @pytest.mark.parametrize(
@@ -304,4 +304,4 @@ def test_a_wrong_check_is_a_problem_of_its_node(check: dict[str, Any]) -> None:
 def test_the_node_that_leads_to_most_others_is_the_first() -> None:
     found = workflow({"lost": SET, "a": SET, "b": SET}, "a → b")
 
-    assert problems(found) == [("lost", "Nothing leads to this node, and the workflow already starts at a.")]
+    assert problems(found) == [("lost", "Nothing leads to this step, and the workflow already starts at a.")]

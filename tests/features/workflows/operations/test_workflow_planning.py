@@ -139,5 +139,5 @@ async def test_a_call_of_an_unknown_tool_or_after_an_unknown_node_is_refused(hos
     with pytest.raises(UnknownTool):
         await run(host, "workflow_add_call", tool="demo__fax", arguments={})
     first = (await run(host, "workflow_add_call", tool="demo__add", arguments={"a": 1, "b": 2}))["workflow"]
-    with pytest.raises(UsageError, match="no node 'sum'"):
+    with pytest.raises(UsageError, match="no step 'sum'"):
         await run(host, "workflow_add_call", tool="demo__add", arguments={}, workflow=first, after="sum")

@@ -86,7 +86,7 @@ def test_inputs_and_outputs_are_changed_by_name(current: Workflow) -> None:
         ({"update_nodes": [{"id": "sav", "settings": {}}]}, "no node 'sav'"),
         ({"remove_edges": [edge("read", "list")]}, "no edge read"),
         ({"add_nodes": [READ]}, "Two nodes have this id"),
-        ({"add_nodes": [WAIT], "add_edges": [edge("list", "wiat")]}, "'wiat', which is no node"),
+        ({"add_nodes": [WAIT], "add_edges": [edge("list", "wiat")]}, "'wiat', which is no step"),
         ({"remove_outputs": ["other"]}, "no output 'other'"),
         ({"workflow": {"nodes": []}}, "The patch has workflow"),
         ({}, "no changes"),

@@ -157,10 +157,12 @@ function aboutRow(graph: Graph, row: Row, look: Look): string {
   const step = graph.nodes[row.id];
   if (!step) return "";
   const kind = closesGroup(step) ? "" : kindBeside(step, look.kinds);
-  if (look.shown) return [kind, runLine(look.shown, row.id, step)].filter(Boolean).join(" · ");
+  const leads = row.leads.map(({ output, to }) => STEPS.leads(outputLabel(output), nameOf(graph, to)));
+  if (look.shown) return [kind, runLine(look.shown, row.id, step), ...leads].filter(Boolean).join(" · ");
   const problem = look.problems.get(row.id);
   const loose = row.loose ? STEPS.loose : "";
-  return [kind, loose, problem ?? (step.enabled ? summaryOf(step.settings) : STEPS.off)].filter(Boolean).join(" · ");
+  const said = problem ?? (step.enabled ? summaryOf(step.settings) : STEPS.off);
+  return [kind, loose, said, ...leads].filter(Boolean).join(" · ");
 }
 
 interface MenuProps {

@@ -1,4 +1,4 @@
-/** The dialog "Start by itself": triggers on and off, next start, starts that failed, address of a webhook, a new
+/** The dialog "Triggers": triggers on and off, next start, starts that failed, address of a webhook, a new
  * schedule. The host understands the schedule. */
 
 import { useState, type FormEvent } from "react";

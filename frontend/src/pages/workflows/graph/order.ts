@@ -11,6 +11,8 @@ export interface Row {
   output: string;
   /** Nothing leads to it, although another step is the first. */
   loose: boolean;
+  /** Outputs without a branch of their own, and the steps that they lead to. */
+  leads: { output: string; to: string }[];
 }
 
 export function rowsOf(graph: Graph, kinds: Kinds): Row[] {
@@ -42,7 +44,7 @@ class Walker {
     let label = output;
     while (id !== null && !this.seen.has(id) && !stop.has(id) && this.graph.nodes[id]) {
       this.seen.add(id);
-      this.rows.push({ id, depth, output: label, loose });
+      this.rows.push({ id, depth, output: label, loose, leads: [] });
       loose = false;
       label = "";
       id = this.after(id, depth, stop);
@@ -61,7 +63,12 @@ class Walker {
       this.branch("body", target("body"), depth, stoppingAt(stop, on));
     } else if (outputs.length > 1) {
       on = this.join(outputs.flatMap((name) => target(name) ?? []));
-      for (const name of outputs) this.branch(name, target(name), depth, stoppingAt(stop, on));
+      const row = this.rows.at(-1);
+      for (const name of outputs) {
+        const to = target(name);
+        if (to !== null && (to === on || this.seen.has(to) || stop.has(to))) row?.leads.push({ output: name, to });
+        this.branch(name, to, depth, stoppingAt(stop, on));
+      }
     } else {
       on = outputs[0] === undefined ? null : target(outputs[0]);
     }

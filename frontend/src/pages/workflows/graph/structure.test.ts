@@ -31,7 +31,7 @@ test("a wrong edge is refused with the reason", () => {
   expect(refused(BILLS, "warn", "next", "read")).toContain("is inside “each”");
   expect(refused(BILLS, "read", "next", "send")).toContain("leaves “each”. Connect to “end”");
   expect(refused(BILLS, "read", "error", "warn")).toContain("leaves “each”");
-  expect(refused(BILLS, "end", "next", "send")).toContain("returns to its loop");
+  expect(refused(BILLS, "end", "next", "send")).toContain("Connect the output “then” of its loop.");
   expect(refused(BILLS, "read", "maybe", "add")).toContain("no output “maybe”");
 });
 
@@ -70,10 +70,29 @@ test("the list shows the order of a run, with branches and bodies indented", () 
 test("the list shows steps that nothing leads to, and every step once", () => {
   const graph = { ...chain("a", "b"), nodes: { ...chain("a", "b").nodes, c: newStep("Set") } };
   expect(rowsOf(graph, KINDS)).toEqual([
-    { id: "a", depth: 0, output: "", loose: false },
-    { id: "b", depth: 0, output: "", loose: false },
-    { id: "c", depth: 0, output: "", loose: true },
+    { id: "a", depth: 0, output: "", loose: false, leads: [] },
+    { id: "b", depth: 0, output: "", loose: false, leads: [] },
+    { id: "c", depth: 0, output: "", loose: true, leads: [] },
   ]);
+});
+
+test("the list names the step of an output that leads on without a branch of its own", () => {
+  const edges = [
+    { from: "find", to: "if", output: "next" },
+    { from: "if", to: "large", output: "true" },
+    { from: "large", to: "send", output: "next" },
+    { from: "if", to: "send", output: "false" },
+  ];
+  const step = (type: string) => [type.toLowerCase(), newStep(type)];
+  const nodes = {
+    find: newStep("Set"),
+    ...Object.fromEntries([step("If")]),
+    large: newStep("Set"),
+    send: newStep("Set"),
+  };
+  const rows = rowsOf({ ...chain("find"), nodes, edges }, KINDS);
+  expect(rows.map((row) => row.id)).toEqual(["find", "if", "large", "send"]);
+  expect(rows[1]?.leads).toEqual([{ output: "false", to: "send" }]);
 });
 
 function overlap(one: Box, other: Box): boolean {

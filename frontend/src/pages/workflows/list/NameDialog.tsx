@@ -8,7 +8,7 @@ import { ApiError, sentence } from "../../../api/errors";
 import type { WorkflowReview } from "../../../api/types";
 import { Dialog } from "../../../ui/Dialog";
 import { CREATE } from "../text/list";
-import { createWorkflow, NAME } from "./workflowActions";
+import { createWorkflow, nameFrom } from "./workflowActions";
 
 interface Props {
   title: string;
@@ -23,13 +23,14 @@ interface Props {
 
 /** Asks for the name of a new workflow and saves it. */
 export function NameDialog({ title, file, suggested, onImported, onClose, onCreated }: Props) {
-  const [name, setName] = useState(suggested);
+  const [typed, setTyped] = useState(suggested);
+  const name = nameFrom(typed);
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
 
   async function create(event: FormEvent) {
     event.preventDefault();
-    if (!NAME.test(name)) return setWrong(CREATE.shape);
+    if (name === "") return setWrong(CREATE.shape);
     setBusy(true);
     try {
       if (onImported) return onImported(await run("workflow_import", { text: JSON.stringify(file), name }));
@@ -51,14 +52,14 @@ export function NameDialog({ title, file, suggested, onImported, onClose, onCrea
           <div className="field">
             <input
               id="workflow-name"
-              value={name}
+              value={typed}
               maxLength={64}
               autoComplete="off"
               spellCheck={false}
               aria-invalid={wrong !== "" || undefined}
               aria-describedby="workflow-name-help"
               onChange={(event) => {
-                setName(event.target.value);
+                setTyped(event.target.value);
                 setWrong("");
               }}
             />
@@ -68,11 +69,11 @@ export function NameDialog({ title, file, suggested, onImported, onClose, onCrea
             className={wrong ? "error-text text-small space-above-4" : "muted text-small space-above-4"}
             role={wrong ? "alert" : undefined}
           >
-            {wrong || CREATE.nameAbout}
+            {wrong || (name && name !== typed ? CREATE.becomes(name) : CREATE.nameAbout)}
           </p>
         </div>
         <div className="row align-end">
-          <button type="submit" className="btn primary" disabled={busy || name === ""}>
+          <button type="submit" className="btn primary" disabled={busy || typed.trim() === ""}>
             {CREATE.create}
           </button>
         </div>

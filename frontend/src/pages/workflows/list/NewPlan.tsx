@@ -1,4 +1,4 @@
-/** The dialog "Say what should happen": a new workflow from a sentence. */
+/** The dialog "Describe a workflow": a new workflow from a sentence. */
 
 import { Dialog } from "../../../ui/Dialog";
 import { PlanForm } from "../editor/PlanForm";

@@ -5,7 +5,7 @@ import { sentence } from "../../../api/errors";
 import { notify } from "../../../app/notices";
 import { Link, navigate } from "../../../app/router";
 import { Ago } from "../../../ui/Ago";
-import { clock, day, duration } from "../../../ui/amounts";
+import { dayAndTime, duration } from "../../../ui/amounts";
 import { reveal } from "../../../ui/hidden";
 import { Icon } from "../../../ui/Icon";
 import { Menu } from "../../../ui/Menu";
@@ -80,7 +80,7 @@ function Row({ row, onDuplicate }: { row: WorkflowRow; onDuplicate: Props["onDup
           </p>
         )}
       </td>
-      <td className="hide-medium secondary num">{row.next ? nextText(row.next) : LIST.noStart}</td>
+      <td className="hide-medium secondary num">{row.next ? dayAndTime(row.next) : LIST.noStart}</td>
       <td className="hide-medium">
         <RunGlyphs runs={row.runs} />
       </td>
@@ -102,12 +102,6 @@ function Row({ row, onDuplicate }: { row: WorkflowRow; onDuplicate: Props["onDup
       </td>
     </tr>
   );
-}
-
-function nextText(when: string): string {
-  const time = new Date(when);
-  const today = new Date().toDateString() === time.toDateString();
-  return today ? clock(time) : `${time.toLocaleDateString("en-GB", { weekday: "short" })} ${day(time)} ${clock(time)}`;
 }
 
 async function duplicate(name: string, onDuplicate: Props["onDuplicate"]): Promise<void> {

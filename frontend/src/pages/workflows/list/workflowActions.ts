@@ -7,7 +7,16 @@ import { notify } from "../../../app/notices";
 import { emptyGraph, fileOf } from "../graph/file";
 import { LIST } from "../text/list";
 
-export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+/** The name that a workflow gets for what was typed: `My report` becomes `my-report`. */
+export function nameFrom(typed: string): string {
+  return typed
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/[^a-z0-9_]+/g, "-")
+    .replace(/^[-_]+|-+$/g, "")
+    .slice(0, 64);
+}
 
 export function refreshList(): void {
   void queries.invalidateQueries({ queryKey: ["workflow_list"] });

@@ -3,7 +3,7 @@
 
 import { useMemo } from "react";
 
-import { useOperation } from "../../../api/hooks";
+import { usePages } from "../../../api/hooks";
 import { asSchema, named, type Field, fieldsOf, type Schema } from "../../../ui/schema-form/schema";
 import { labelOf, TEXT as FORM } from "../../../ui/schema-form/text";
 import { reveal } from "../../../ui/hidden";
@@ -152,15 +152,15 @@ function isOpenObject(field: Field): boolean {
 function ArgumentsField(props: SettingFieldProps) {
   const { field, value, settings, sources, disabled, onChange } = props;
   const tool = String(settings["tool"] ?? "");
-  const { data } = useOperation("tool_show", { name: tool }, { enabled: tool !== "" && !tool.includes("{{") });
-  if (!data || typeof value === "string") return <PairsField {...props} />;
+  const known = usePages("tools", {}).data?.find((one) => one.name === tool);
+  if (!known || typeof value === "string") return <PairsField {...props} />;
   return (
     <fieldset className="form-field arguments" disabled={disabled}>
       <legend className="field-label">
         <b>{labelOf(field)}</b>
       </legend>
       <SettingsForm
-        schema={data.inputSchema}
+        schema={known.inputSchema}
         settings={asSchema(value) ?? {}}
         sources={sources}
         disabled={disabled}

@@ -23,15 +23,15 @@ export const REFUSED = {
   gone: "This step no longer exists.",
   itself: "A step cannot follow itself. Put it in a Loop to repeat it.",
   already: "These two are already connected.",
-  fromEnd: (name: string) => `Nothing follows “${name}”: it returns to its loop. Connect the loop’s “then” output.`,
+  fromEnd: (name: string) => `Nothing follows “${name}”. Connect the output “then” of its loop.`,
   noOutput: (name: string, output: string) => `“${name}” has no output “${output}”.`,
   circle: (target: string, source: string) =>
     `“${target}” runs before “${source}”, so this would never end. Use a Loop to repeat steps.`,
   into: (step: string, group: string) =>
-    `“${step}” is inside “${group}”. Only the “each time” output of “${group}” leads in.`,
+    `“${step}” is inside “${group}”. Only the output “each time” of “${group}” leads in.`,
   outOf: (group: string, end: string) =>
     end
-      ? `This leaves “${group}”. Connect to “${end}”, and go on from the “then” output of “${group}”.`
+      ? `This leaves “${group}”. Connect to “${end}”, and go on from the output “then” of “${group}”.`
       : `This leaves “${group}”, which has no end.`,
   type: (step: string, problem: string) => (step ? `“${step}”: ${problem}` : problem),
 };
@@ -42,11 +42,11 @@ export const CANVAS = {
   zoomOut: "Zoom out",
   fit: "Fit",
   reset: "show at actual size",
-  empty: "Drag a step here, or press n to add one.",
+  empty: "Add the first step: drag one here, or press n.",
   gives: (fields: string) => `Gives ${fields}`,
   givesNothing: "Gives no values",
   breakpoint: "Pauses before this step",
-  off: "turned off",
+  off: "Turned off",
   atOnce: (count: number) => (count === 1 ? "one at a time" : `${count} at a time`),
   items: (working: readonly number[]) => `item ${working.slice(0, 3).join(" and ")}`,
 };

@@ -8,7 +8,7 @@ export const BAR = {
   save: "Save",
   saved: "Saved",
   saving: "Saving…",
-  schedule: "Schedule",
+  schedule: "Triggers",
   versions: "Versions",
   step: "Step",
   pause: "Pause",
@@ -30,7 +30,7 @@ export const BAR = {
   unsaved: "Not saved",
   leaveRun: "Back to the editor",
   runOf: (run: string) => `run ${run}`,
-  shownRun: (run: string) => `Showing run ${run}. The steps are as they were when it began.`,
+  shownRun: (run: string) => `This is run ${run}, with the steps as they were when it started.`,
 };
 
 export const PALETTE = {
@@ -60,8 +60,8 @@ export const STEPS = {
   label: "Steps",
   step: "Step",
   loose: "Not connected",
-  empty: "No steps yet. Press n to add one.",
-  off: "turned off",
+  empty: "Add the first step: press n.",
+  off: "Turned off",
   add: "Add after…",
   connect: "Connect…",
   duplicate: "Duplicate",
@@ -69,9 +69,10 @@ export const STEPS = {
   turnOff: "Turn off",
   turnOn: "Turn on",
   setBreakpoint: "Pause before this step",
-  clearBreakpoint: "Do not pause here",
+  clearBreakpoint: "Do not pause before this step",
   rerun: "Run again from here",
   actions: (name: string) => `Actions for ${name}`,
+  leads: (output: string, to: string) => `${output} → ${to}`,
   place: (items: readonly number[], visit: number) =>
     [items.length > 0 ? `item ${items.join(".")}` : "", visit > 1 ? `visit ${visit}` : ""].filter(Boolean).join(", "),
   pasted: (count: number) => `Pasted ${plural(count, "step")}.`,
@@ -121,10 +122,10 @@ export const VERSIONS = {
 };
 
 export const SCHEDULE = {
-  title: "Start by itself",
-  none: "This workflow starts only by hand.",
-  add: "Set the schedule",
-  address: "The address of the webhook. It contains its token and is not shown again.",
+  title: "Triggers",
+  none: "No triggers. This workflow starts only when you run it.",
+  add: "Add a schedule",
+  address: "The address of the webhook. It contains its token, so it is shown only once.",
   cron: "When",
   cronAbout: "A phrase such as weekdays at 07:30, or a cron expression such as 30 7 * * 1-5.",
   timezone: "Time zone",
@@ -136,6 +137,6 @@ export const SCHEDULE = {
   failed: (time: string, why: string) => `Not started at ${time}: ${why}`,
   again: "Start now",
   started: (run: string) => `Started run ${run}.`,
-  moreFailed: "There are more: toolcrib workflow triggers",
+  moreFailed: "See all of them with: toolcrib workflow triggers",
   types: { schedule: "Schedule", webhook: "Webhook", folder: "Watched folder" } as Record<string, string>,
 };

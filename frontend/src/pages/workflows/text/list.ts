@@ -10,7 +10,7 @@ export const LIST = {
   openChat: "Open Chat",
   importFile: "Import a file",
   import: "Import",
-  plan: "Describe it",
+  plan: "Describe a workflow",
   templates: "Templates",
   filter: "Filter workflows",
   nothing: (text: string) => `No workflow matches “${text}”.`,
@@ -18,19 +18,18 @@ export const LIST = {
   never: "Not run yet",
   steps: (count: number) => plural(count, "step"),
   problems: (count: number) => `${plural(count, "problem")} to fix`,
-  noStart: "By hand",
+  noStart: "When you run it",
   off: "Off",
   empty:
-    "A chat that solved a task can be kept. Save one as a workflow, start from a template, or say what should happen.",
+    "A workflow repeats a task without a model deciding each step. Save a chat as one, start from a template, or describe what should happen.",
   ways: {
     chat: "From a chat",
     chatAbout: "Open a chat and choose “Save as workflow” in its menu.",
     template: "From a template",
     templateAbout: "Start with a ready-made workflow and change it.",
-    plan: "Say what should happen",
-    planAbout: "A model drafts the steps; you check them before anything is saved.",
+    plan: "Describe a workflow",
+    planAbout: "A model drafts the steps. You check them before anything is saved.",
     blank: "Draw it yourself",
-    blankAbout: "Begin with an empty canvas.",
   },
   removed: (name: string) => `Removed “${name}”.`,
   restored: (name: string) => `Restored “${name}”.`,
@@ -47,8 +46,9 @@ export const LIST = {
 export const CREATE = {
   title: "New workflow",
   name: "Name",
-  nameAbout: "Lowercase letters, digits, - and _. The file and the command use it.",
-  shape: "Use lowercase letters, digits, - and _, and begin with a letter or digit.",
+  nameAbout: "The file and the command have this name too.",
+  becomes: (name: string) => `Saved as ${name}. The file and the command have this name too.`,
+  shape: "Use at least one letter or digit.",
   taken: "A workflow with this name already exists.",
   create: "Create",
   copy: "Duplicate workflow",
@@ -61,7 +61,7 @@ export const CREATE = {
 };
 
 export const PLAN = {
-  title: "Say what should happen",
+  title: "Describe a workflow",
   changeTitle: "Describe a change",
   field: "What should happen",
   placeholder:
@@ -69,7 +69,7 @@ export const PLAN = {
   changePlaceholder: "Also send me a message if a bill is missing its number",
   draft: "Draft",
   drafting: "Drafting…",
-  doubts: "Please check",
+  doubts: "Check this first",
   added: "Added",
   removed: "Removed",
   changed: "Changed",

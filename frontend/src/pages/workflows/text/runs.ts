@@ -9,7 +9,7 @@ export const RUNS = {
   older: "Older runs",
   latest: (name: string) =>
     `These are the latest 1,000 runs. Earlier ones: toolcrib workflow runs ${name} --before RUN`,
-  notStarted: (count: number) => `${plural(count, "start")} by triggers failed. “Start by itself” shows why.`,
+  notStarted: (count: number) => `${plural(count, "start")} by triggers failed. See Triggers in the menu.`,
   more: "Actions",
   open: "Open",
   compare: "Compare",

@@ -88,5 +88,5 @@ def error_in(outcome: FinalOutcome) -> dict[str, Any]:
     return {
         "kind": "interrupted",
         "message": "The run was interrupted too often.",
-        "hint": "Look at the log of the worker for crashes, then start it again from the last node.",
+        "hint": "Look at the log of the worker for crashes, then start it again from the last step.",
     }

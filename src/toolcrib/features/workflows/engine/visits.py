@@ -196,7 +196,7 @@ class VisitContext:
                 answer = _read_answer(await self._runtime.waits.answer_of(wait))
             except TimeoutError:
                 raise QuestionExpired(
-                    "The question was not answered in time.", hint="Start the run again from this node."
+                    "The question was not answered in time.", hint="Start the run again from this step."
                 ) from None
         self.note("answer", choice=answer.choice, comment=answer.comment)
         return answer
@@ -449,7 +449,7 @@ async def check_all(checks: Sequence[Check], context: VisitContext, values: Mapp
     for outcome in outcomes:
         context.note("check", **asdict(outcome))
     if failed := [outcome.reason for outcome in outcomes if outcome.fails]:
-        raise CheckFailed(f"A check failed: {failed[0]}.", hint="Look at the trace of the node.")
+        raise CheckFailed(f"A check failed: {failed[0]}.", hint="See what the step did.")
 
 
 class StepTimeout(CallFailed):
@@ -526,7 +526,7 @@ class Attempts:
             if not time.expired():
                 raise
             raise StepTimeout(
-                f"It took longer than {seconds:g} seconds.", hint="Raise the timeout of the node."
+                f"It took longer than {seconds:g} seconds.", hint="Raise the timeout of the step."
             ) from None
 
     @property

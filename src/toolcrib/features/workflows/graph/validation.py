@@ -121,14 +121,14 @@ class ReferenceChecks:
             return self._reserved_problem(reference, node)
         if root not in self._workflow.nodes:
             names = [*self._workflow.nodes, "input"]
-            hint = did_you_mean(root, names, otherwise="References start with a node id or `input`.")
-            return _wrong(f"{reference} refers to {root!r}, which is no node.", hint)
+            hint = did_you_mean(root, names, otherwise="References start with the id of a step or `input`.")
+            return _wrong(f"{reference} refers to {root!r}, which is no step.", hint)
         hiding = self._visibility.hiding_map(root, node)
         if hiding is not None:
             hint = f"Give it out as the `value` of the EndMap, and refer to {{{{{hiding}.results}}}}."
             return _wrong(f"{reference} is inside the Map {hiding} and cannot be seen from here.", hint)
         if node is not None and not itself and not self._visibility.is_before(root, node):
-            hint = "Refer to nodes that run earlier on the same path."
+            hint = "Refer to steps that run earlier on the same path."
             return _wrong(f"{reference} never has a value here: {root} does not run before {node}.", hint)
         return None
 
@@ -138,7 +138,7 @@ class ReferenceChecks:
             return _wrong(f"{reference} can be used in triggers only.", hint)
         if reference.root not in ITEM or (node is not None and self._visibility.maps_around(node)):
             return None
-        return _wrong(f"{reference} is used outside of a Map.", "Put the node into a Map.")
+        return _wrong(f"{reference} is used outside of a Map.", "Put the step into a Map.")
 
     def _path_problem(self, reference: Reference, node: str | None) -> WorkflowProblem | None:
         found = self._types.of(reference, node)
@@ -303,6 +303,6 @@ def _reserved(workflow: Workflow) -> list[WorkflowProblem]:
     names = [name for name in workflow.nodes if name in RESERVED]
     hint = "Choose another id; references use this name."
     return [
-        WorkflowProblem(node=name, message=f"{name!r} cannot be the id of a node.", hint=hint)
+        WorkflowProblem(node=name, message=f"{name!r} cannot be the id of a step.", hint=hint)
         for name in names
     ]

@@ -54,7 +54,7 @@ def _previous(workflow: Workflow, after: str | None) -> str | None:
     if after is not None:
         if after in workflow.nodes:
             return after
-        raise UsageError(f"There is no node {after[:100]!r}.", hint=did_you_mean(after, workflow.nodes))
+        raise UsageError(f"There is no step {after[:100]!r}.", hint=did_you_mean(after, workflow.nodes))
     if not workflow.nodes:
         return None
     ends = [name for name in workflow.nodes if _is_end(workflow, name)]
