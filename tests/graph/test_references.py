@@ -110,7 +110,7 @@ def test_anything_else_between_braces_is_an_error_with_a_hint(text: str) -> None
     with pytest.raises(BadReference) as caught:
         parse(text)
 
-    assert "{{node.field}}" in caught.value.hint
+    assert "{{step.field}}" in caught.value.hint
 
 
 def test_a_path_has_a_limit() -> None:

@@ -201,7 +201,7 @@ def test_a_workflow_begins_from_a_template(host: Crib, runs: Page) -> None:
     runs.get_by_role("button", name="Create").click()
 
     expect(runs.get_by_role("heading", name="sums", level=1)).to_be_visible()
-    started(runs)
+    started(runs, asked=True)
     expect(panel(runs)).to_contain_text('"sum": 42')
 
 

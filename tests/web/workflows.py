@@ -97,9 +97,11 @@ def opened(page: Page, crib: Crib, name: str, query: str = "") -> Page:
     return page
 
 
-def started(page: Page) -> str:
-    """Run the workflow that is open and needs no inputs; the id of the run."""
+def started(page: Page, *, asked: bool = False) -> str:
+    """Run the workflow that is open; the id of the run. `asked`: it has inputs, and runs with their defaults."""
     page.get_by_role("button", name="Run", exact=True).click()
+    if asked:
+        page.get_by_role("dialog").get_by_role("button", name="Run", exact=True).click()
     page.wait_for_url("**run=*")
     return page.url.partition("run=")[2].partition("&")[0]
 

@@ -38,7 +38,7 @@ def after_set(kind: str, settings: dict[str, Any], **more: Any) -> Workflow:
         ("{{item.x}}", "is used outside of a Map", ""),
         ("{{event.body}}", "can be used in triggers only", ""),
         ("{{b.n}}", "b does not run before b", "earlier"),
-        ("{{a.n", "is not a reference", "{{node.field}}"),
+        ("{{a.n", "is not a reference", "{{step.field}}"),
         ("Text with {{a.m}} inside", "there is no 'm'", ""),
     ],
 )

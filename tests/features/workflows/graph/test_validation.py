@@ -87,7 +87,7 @@ def test_the_end_of_a_loop_with_wrong_settings_is_no_second_problem() -> None:
             ["a → b", "a → c"],
             "a",
             "two edges, to b and to c",
-            "one node only",
+            "one step only",
         ),
         ({"a": SET, "b": SET, "c": SET}, ["a → b"], "c", "Nothing leads to this step", "Connect"),
         ({"a": ("Setx", {})}, [], "a", "no node type 'Setx'", "Did you mean Set?"),

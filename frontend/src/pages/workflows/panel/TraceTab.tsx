@@ -49,7 +49,7 @@ function DecisionView({ decision }: { decision: RunDecision }) {
   return (
     <div className="panel-body">
       <p className="break-anywhere">{reveal(text)}</p>
-      {last !== text && <p className="secondary text-small break-anywhere">{reveal(PANEL.last(last))}</p>}
+      {last !== text && <p className="secondary text-small break-anywhere space-above-6">{reveal(PANEL.last(last))}</p>}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { SETUP } from "../text/panel";
 import type { SettingFieldProps } from "./fieldProps";
 import { closestTool, findTools, toolLabel } from "./toolSearch";
 
-/** The field whose tool was chosen last; a step that is named after its tool is drawn anew. */
+/** The id of the field. A step that is named after its tool is drawn anew, and the field gets the focus back. */
 export const TOOL_FIELD = "setting-tool";
 
 export function ToolField({ field, value, disabled, onChange }: SettingFieldProps) {
@@ -23,6 +23,10 @@ export function ToolField({ field, value, disabled, onChange }: SettingFieldProp
   const found = useMemo(() => (words === null ? [] : findTools(data ?? [], words)), [data, words]);
   const unknown = data !== undefined && name !== "" && !name.includes("{{") && !data.some((tool) => tool.name === name);
   const meant = unknown ? closestTool(data, name) : undefined;
+  const isOpen = words !== null;
+  useEffect(() => {
+    if (isOpen) list.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen]);
   useEffect(() => {
     list.current?.children[index]?.scrollIntoView({ block: "nearest" });
   }, [index, words]);
@@ -87,7 +91,7 @@ export function ToolField({ field, value, disabled, onChange }: SettingFieldProp
               }}
             >
               <b className="medium break-anywhere">{reveal(toolLabel(tool.name))}</b>
-              <span className="muted text-small">{reveal(tool.description)}</span>
+              <span className="muted text-small">{reveal(plain(tool.description))}</span>
             </li>
           ))}
           {found.length === 0 && <li className="muted text-small">{data ? SETUP.noMatch(words) : SETUP.loading}</li>}
@@ -106,9 +110,14 @@ export function ToolField({ field, value, disabled, onChange }: SettingFieldProp
             )}
           </span>
         ) : (
-          (data?.find((tool) => tool.name === name)?.description ?? "")
+          reveal(plain(data?.find((tool) => tool.name === name)?.description ?? ""))
         )}
       </p>
     </div>
   );
+}
+
+/** Without the marks of code, which the page shows as text. */
+function plain(text: string): string {
+  return text.replaceAll("`", "");
 }
