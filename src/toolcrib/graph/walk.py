@@ -47,7 +47,7 @@ class WalkEnd:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class RunDecision:
     """How often a node went on at each of its outputs, and why it did the last time.
 
     Of control nodes, disabled ones, and those that failed and have an error path.
@@ -55,8 +55,10 @@ class Decision:
 
     node: str
     output: str
+    """The last one."""
     reason: str
     taken: Mapping[str, int]
+    """By output; `body` of a loop counts its rounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,7 @@ class Walk:
         self._visits: dict[str, int] = {}
         self._completed: dict[str, int] = {}
         self._notes: list[Mapping[str, Any]] = []
-        self.decisions: dict[str, Decision] = {}
+        self.decisions: dict[str, RunDecision] = {}
         self._steps = 0
         self._visit: Visit | None = None
         self._end: WalkEnd | None = None
@@ -219,7 +221,7 @@ class Walk:
         self._notes.append({"kind": "route", "node": node_id, "output": output, "reason": reason})
         before = self.decisions[node_id].taken if node_id in self.decisions else {}
         taken = {**before, output: before.get(output, 0) + 1}
-        self.decisions[node_id] = Decision(node=node_id, output=output, reason=reason, taken=taken)
+        self.decisions[node_id] = RunDecision(node=node_id, output=output, reason=reason, taken=taken)
 
     def _fail(self, node_id: str | None, error: Mapping[str, Any]) -> None:
         self._end = WalkEnd(error={**error, "node": node_id}, notes=tuple(self._notes))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from toolcrib.graph.walk import Decision
+from toolcrib.graph.walk import RunDecision
 from toolcrib.schema.workflows import RunState, StepState, Workflow
 
 FINAL: frozenset[RunState] = frozenset({"finished", "failed", "cancelled"})
@@ -93,7 +93,7 @@ class RunPath:
 
     steps: Sequence[StepRecord]
     """In the order in which they began."""
-    decisions: Sequence[Decision]
+    decisions: Sequence[RunDecision]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ from toolcrib.features.workflows.engine.waits import Wait, WaitKey, asking_roots
 from toolcrib.features.workflows.records import RunPath, RunQuestion, RunRecord, StepRecord, path_in
 from toolcrib.features.workflows.secret_inputs import without_marks
 from toolcrib.graph.trace import Outcome
-from toolcrib.graph.walk import Decision, Visit
+from toolcrib.graph.walk import RunDecision, Visit
 from toolcrib.schema.workflows import RunState, StepState
 
 steps = SystemSchema.operation_outputs
@@ -397,9 +397,9 @@ def _step(trace: Mapping[str, Any], path: str, plan: RunPlan, *, reused: bool = 
     )
 
 
-def _together(decisions: Iterable[Decision]) -> list[Decision]:
+def _together(decisions: Iterable[RunDecision]) -> list[RunDecision]:
     """Those of one node in the run and in the items of its maps as one, with the reason of the last."""
-    found: dict[str, Decision] = {}
+    found: dict[str, RunDecision] = {}
     for one in decisions:
         before = found[one.node].taken if one.node in found else {}
         counts = {

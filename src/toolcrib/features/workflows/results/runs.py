@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from toolcrib.features.workflows.records import RunPath, RunQuestion, RunRecord, RunStart, StepRecord
 from toolcrib.features.workflows.results.lines import result_line
+from toolcrib.graph.walk import RunDecision
 from toolcrib.schema.failures import FailureText
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.workflows import RunState, StepState, Workflow
@@ -146,17 +147,6 @@ class StepShown(TypedDict):
     """Taken over from an earlier run."""
 
 
-class RunDecision(TypedDict):
-    """How a node went on that has no step of its own: an If, a Switch, a Loop, or a disabled one."""
-
-    node: str
-    output: str
-    """The last one that it took."""
-    reason: str
-    taken: dict[str, int]
-    """How often it took each output; `body` of a loop counts its rounds."""
-
-
 class StepQuestion(TypedDict):
     """What a step asks its user, with times as text; answer it with `workflow_answer`."""
 
@@ -284,10 +274,7 @@ def run_json(run: RunRecord, start: RunStart, path: RunPath, *, definition: bool
         "workflow": run.workflow,
         "state": run.state,
         "steps": [step_json(step) for step in path.steps],
-        "decisions": [
-            {"node": one.node, "output": one.output, "reason": one.reason, "taken": dict(one.taken)}
-            for one in path.decisions
-        ],
+        "decisions": list(path.decisions),
         "inputs": dict(start.inputs),
         "outputs": None if run.outputs is None else dict(run.outputs),
         "error": failure_json(run.error),
