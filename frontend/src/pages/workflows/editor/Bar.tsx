@@ -152,8 +152,9 @@ function RunButton({ starting, asks, onOpen }: RunButtonProps) {
         type="button"
         className="btn primary small start-button"
         aria-busy={busy}
-        disabled={busy}
-        onClick={() => (asks ? onOpen({ what: "run" }) : void starting.start({}))}
+        // Not `disabled`: that would take the focus away, and a dialog could not give it back.
+        aria-disabled={busy}
+        onClick={() => !busy && (asks ? onOpen({ what: "run" }) : void starting.start({}))}
       >
         {busy ? START.starting : BAR.run}
       </button>
