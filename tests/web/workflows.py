@@ -98,7 +98,7 @@ def opened(page: Page, crib: Crib, name: str, query: str = "") -> Page:
 
 
 def started(page: Page, *, asked: bool = False) -> str:
-    """Run the workflow that is open; the id of the run. `asked`: it has inputs, and runs with their defaults."""
+    """Run the workflow that is open; the id of the run. `asked`: it has inputs, and their defaults do."""
     page.get_by_role("button", name="Run", exact=True).click()
     if asked:
         page.get_by_role("dialog").get_by_role("button", name="Run", exact=True).click()
