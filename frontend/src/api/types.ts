@@ -2022,6 +2022,14 @@ export interface RunComparison {
   steps: StepComparison[];
 }
 
+/** How often a node went on at each of its outputs, and why it did the last time. Of control nodes, disabled ones, and those that failed and have an error path. */
+export interface RunDecision {
+  node: string;
+  output: string;
+  reason: string;
+  taken: Record<string, number>;
+}
+
 /** Runs, the latest first. */
 export interface RunList {
   runs: RunSummary[];
@@ -2069,6 +2077,7 @@ export interface RunShown {
   workflow: string;
   state: "queued" | "running" | "paused" | "waiting" | "finished" | "failed" | "cancelled";
   steps: StepShown[];
+  decisions: RunDecision[];
   inputs: Record<string, unknown>;
   outputs: Record<string, unknown> | null;
   error: StepFailure | null;
@@ -2591,6 +2600,7 @@ export interface StepShown {
   ended: string | null;
   error: StepFailure | null;
   output: string | null;
+  line: string;
   reused: boolean;
 }
 
@@ -4428,3 +4438,5 @@ export interface Operations {
 export const OPERATORS = ["equals", "not_equals", "greater_than", "less_than", "greater_or_equal", "less_or_equal", "contains", "not_contains", "is_empty", "is_not_empty", "matches"] as const;
 /** Those that look at one value only. */
 export const UNARY_OPERATORS = ["is_empty", "is_not_empty"] as const;
+/** How users read them. */
+export const OPERATOR_WORDS = {"equals": "is", "not_equals": "is not", "greater_than": "is greater than", "less_than": "is less than", "greater_or_equal": "is at least", "less_or_equal": "is at most", "contains": "contains", "not_contains": "does not contain", "is_empty": "is empty", "is_not_empty": "is not empty", "matches": "matches the pattern"} as const;

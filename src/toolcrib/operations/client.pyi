@@ -8,7 +8,7 @@ from toolcrib.chats.wire import CallWhole
 from toolcrib.config.review import Difference
 from toolcrib.features.accounts.results import AccountAdded, AccountRemoved, AccountShown, AccountSignInCancelled, AccountSignInPage, AccountSignInResult, AccountTested
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, FoundSource, ImportSource
-from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, RunShown, StepTrace
+from toolcrib.features.workflows.results.runs import EngineInstalling, RunAction, RunArtifact, RunChange, RunComparison, RunList, RunResult, StepFailure, StepQuestion, StepShown, StepTrace
 from toolcrib.features.workflows.results.triggers import TriggerShown, TriggerSwitched
 from toolcrib.features.workflows.results.workflows import NodeTypeShown, WorkflowExported, WorkflowRemoved, WorkflowReview, WorkflowTemplate, WorkflowVersion
 from toolcrib.operations.database import DatabaseShown, DecisionsSigned, RefusedDecisions
@@ -88,6 +88,8 @@ WorkflowShown = TypedDict("WorkflowShown", {"name": str, "version": str, "change
 WorkflowImported = TypedDict("WorkflowImported", {"name": str, "version": str, "changed": str, "workflow": Mapping[str, Any], "problems": list[WorkflowProblem], "imported": bool, "confirmed": bool, "does": list[str]})
 WorkflowSummary = TypedDict("WorkflowSummary", {"name": str, "description": str, "version": str, "changed": str, "nodes": int, "triggers": int, "tool": bool, "problems": list[WorkflowProblem]})
 WorkflowPlanned = TypedDict("WorkflowPlanned", {"workflow": Mapping[str, Any], "changes": WorkflowChanges, "doubts": list[WorkflowDoubt], "model": str, "requests": int, "offered": list[str], "input": int, "output": int})
+RunShown = TypedDict("RunShown", {"run": str, "workflow": str, "state": Literal["queued", "running", "paused", "waiting", "finished", "failed", "cancelled"], "steps": list[StepShown], "decisions": list[RunDecision], "inputs": dict[str, Any], "outputs": dict[str, Any] | None, "error": StepFailure | None, "started": str, "ended": str | None, "parent": str | None, "worker": str | None, "questions": list[StepQuestion], "paused_at": list[str], "definition": Mapping[str, Any] | None})
+RunDecision = TypedDict("RunDecision", {"node": str, "output": str, "reason": str, "taken": Mapping[str, int]})
 WorkflowChecked = TypedDict("WorkflowChecked", {"ok": bool, "problems": list[WorkflowProblem]})
 
 class Client:
