@@ -7,6 +7,7 @@ joined at exit; after the first timeout, no more requests are made in this proce
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -36,6 +37,18 @@ class Keychain:
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
         self._hung = False
+
+    def is_usable(self) -> bool:
+        """Whether there is a keyring; it may still refuse a password."""
+
+        def look() -> bool:
+            import keyring
+
+            return keyring.get_keyring().priority > 0
+
+        with contextlib.suppress(KeychainUnavailable):
+            return self._ask(look)
+        return False
 
     def get(self, account: str) -> str | None:
         """The password, or None; raises `KeychainUnavailable`."""

@@ -119,6 +119,10 @@ class SecretStore:
             return "keyring"
         return "file" if name in content.secrets else None
 
+    def next_place(self) -> SecretLocation:
+        """Where a new secret would be stored, as far as can be told without storing one."""
+        return "keyring" if self._keyring_wanted and self._keychain.is_usable() else "file"
+
     def with_added(self, values: Mapping[str, str]) -> bytes:
         """The content of the file with more secrets in it, for a restore that replaces it later."""
         content = self._read()

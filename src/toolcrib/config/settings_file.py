@@ -23,7 +23,7 @@ _SECRET = ("apiKey",)
 
 
 def known_keys() -> list[str]:
-    """The names of all settings; `*` stands for any name: `agent.endpoints.*.url`."""
+    """The names of all settings; `*` stands for any name: `agent.endpoints.*.url`, or all of that one."""
     return sorted(_keys(Settings))
 
 
@@ -54,6 +54,24 @@ def value_of(settings: Settings, key: str) -> Any:
     for part in key.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     return found
+
+
+def readable(value: Any) -> str:
+    """A value as people read it, without braces, and nothing of a hidden one."""
+    if value is None or value == "":
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        given = {key: part for key, part in _cleaned(value).items() if part not in (None, "", {}, [])}
+        return ", ".join(f"{key} {_inner(part)}" for key, part in given.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(readable, value)) or "none"
+    return str(value)
+
+
+def _inner(part: Any) -> str:
+    return f"({readable(part)})" if isinstance(part, Mapping | list | tuple) else readable(part)
 
 
 def given_keys(document: Mapping[str, Any]) -> list[str]:
@@ -117,8 +135,8 @@ def _keys(section: type[Section], before: str = "") -> list[str]:
             found += _keys(kind.section, f"{name}.")
         elif isinstance(kind, MappingKind):
             inner = kind.kind
-            free = _keys(inner.section, f"{name}.*.") if isinstance(inner, SectionKind) else [f"{name}.*"]
-            found += [name, *free]
+            free = _keys(inner.section, f"{name}.*.") if isinstance(inner, SectionKind) else []
+            found += [name, f"{name}.*", *free]
         elif key not in _HIDDEN:
             found.append(name)
     return found

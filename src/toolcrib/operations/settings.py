@@ -16,7 +16,15 @@ from toolcrib.config.document import parse_document
 from toolcrib.config.paths import Paths
 from toolcrib.config.secrets import SecretStore
 from toolcrib.config.settings import Settings
-from toolcrib.config.settings_file import change_settings, check_key, given_keys, known_keys, shown, value_of
+from toolcrib.config.settings_file import (
+    change_settings,
+    check_key,
+    given_keys,
+    known_keys,
+    readable,
+    shown,
+    value_of,
+)
 from toolcrib.config.store import ConfigStore
 from toolcrib.errors import (
     ConfigError,
@@ -34,6 +42,7 @@ from toolcrib.operations.operation import (
     operation,
 )
 from toolcrib.operations.results.settings import (
+    NextPlace,
     SecretInfo,
     SecretRemoved,
     SecretStored,
@@ -106,6 +115,8 @@ def _saved(before: Settings, now: Settings, key: str) -> SettingSaved:
         "key": key,
         "value": value,
         "before": value_of(before, key),
+        "text": readable(value),
+        "before_text": readable(value_of(before, key)),
         "command": command,
         "untrusted": [],
     }
@@ -155,6 +166,12 @@ async def secret_list(host: Host) -> list[SecretInfo]:
         }
         for name in sorted({*stored, *users})
     ]
+
+
+@operation(page=True)
+async def secret_place(host: Host) -> NextPlace:
+    """Tell where a new secret would be stored: in the keyring, or in a private file if there is none."""
+    return {"place": await asyncio.to_thread(host.core.secrets.next_place)}
 
 
 @operation(page=True)

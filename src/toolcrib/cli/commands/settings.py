@@ -66,7 +66,7 @@ async def _save(surface: Surface, key: str, value: Any, database_key: str | None
     async with surface.reach() as client:
         saved = await client.settings_set(key=key, value=value, database_key=database_key)
     if not surface.answer(saved):
-        say(f"{saved['key']} is {_text(saved['value'])}; it was {_text(saved['before'])}.")
+        say(f"{saved['key']} is {saved['text']}; it was {saved['before_text']}.")
         if key == "database":
             _warn_of_tls(str(saved["value"] or ""))
             if saved["untrusted"]:
@@ -103,6 +103,7 @@ def _flat(section: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
+    """As it can be set again."""
     return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
 
 

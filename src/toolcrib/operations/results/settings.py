@@ -23,6 +23,9 @@ class SettingSaved(TypedDict):
     value: Any
     before: Any
     """The previous value."""
+    text: str
+    """The value in words."""
+    before_text: str
     command: str
     """The command that makes the same change."""
     untrusted: list[str]
@@ -38,6 +41,10 @@ class SecretInfo(TypedDict):
     name: str
     place: SecretPlace | None
     servers: list[str]
+
+
+class NextPlace(TypedDict):
+    place: SecretPlace
 
 
 class SecretStored(TypedDict):
