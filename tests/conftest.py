@@ -26,6 +26,7 @@ from tests.namespaces import run_as_root
 pytest_plugins = ("tests.changed", "tests.needs", "tests.parallel")
 DEADLINE = 60.0
 os.environ["TOOLCRIB_DATABASE_KEY"] = f"tckey_{'5' * 64}"  # all hosts of the tests share their databases
+os.environ["TOOLCRIB_LOCAL_MODELS"] = "off"  # what listens on the usual ports is no part of a test
 os.environ["TOOLCRIB_TRUST_CONFIG"] = "1"  # whoever writes the config file in a test also starts the host
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

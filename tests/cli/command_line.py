@@ -57,6 +57,7 @@ class CommandLine:
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TMPDIR") if key in os.environ}
         ours = {"TOOLCRIB_HOME": str(self.home), "TOOLCRIB_KEYRING": "off", "PYTHONUTF8": "1"}
         ours["TOOLCRIB_TRUST_CONFIG"] = "1"
+        ours["TOOLCRIB_LOCAL_MODELS"] = "off"
         return {**kept, **ours, **self.extra}
 
     def __call__(self, *words: str, stdin: str = "", real: bool = False, **environment: str) -> Answer:

@@ -15,10 +15,11 @@ from starlette.routing import Route
 
 from tests.asgi_server import serving
 from tests.llm.wire import anthropic, gemini, openai_chat
+from toolcrib.config.settings import PriceSettings
 from toolcrib.errors import ModelBusy, NoModel
 from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.models import find_provider
-from toolcrib.llm.prices import Price, own_cost
+from toolcrib.llm.prices import own_cost
 from toolcrib.llm.vendor_errors import translate
 from toolcrib.schema.messages import Usage
 
@@ -95,7 +96,7 @@ async def test_a_model_that_somebody_else_serves_has_their_limits_and_no_list_pr
         await opened.close()
 
     assert (traits.context_tokens, traits.list_price) == (context, False)
-    own = {"openai:": Price(1, 1)}
+    own = {"openai:": PriceSettings(input=1, output=1)}
     assert own_cost(opened.name, Usage(input=1_000_000), {}) is None
     assert own_cost(opened.name, Usage(input=1_000_000), own) == 1
 

@@ -12,13 +12,13 @@ import pytest
 from tests.llm.wire import openai_chat
 from tests.llm.wire.script import Refuse, Say, Script, serving
 from toolcrib import plugins
-from toolcrib.config.settings import AgentSettings
+from toolcrib.config.settings import AgentSettings, PriceSettings
 from toolcrib.errors import ModelKeyRefused, ModelUnreachable, NoModel
 from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.model import CompletionRequest, Finished, Model
 from toolcrib.llm.models import PROVIDERS, ModelRegistry
 from toolcrib.llm.ollama_host import address_of
-from toolcrib.llm.prices import Price, cost
+from toolcrib.llm.prices import cost
 from toolcrib.llm.trial import try_model
 from toolcrib.llm.vendors import no_model, survey
 from toolcrib.schema.messages import FromUser, Text, Usage
@@ -169,7 +169,7 @@ def test_costs_are_reckoned_by_the_whole_name() -> None:
     assert cost("openai-responses:gpt-4o", usage) == pytest.approx(1.25 + 0.625 + 10)
     assert cost("ollama:anything", usage) == 0
     assert cost("nobody:knows", usage) is None
-    assert cost("nobody:knows", usage, {"nobody:": Price(1, 2)}) == pytest.approx(3)
+    assert cost("nobody:knows", usage, {"nobody:": PriceSettings(input=1, output=2)}) == pytest.approx(3)
 
 
 async def test_a_model_is_tried_out_with_one_word() -> None:

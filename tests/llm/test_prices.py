@@ -7,10 +7,11 @@ from datetime import date
 import pytest
 
 from toolcrib.agent.chat import Took
+from toolcrib.config.settings import PriceSettings
 from toolcrib.llm.context import ModelContext
 from toolcrib.llm.known_models import KNOWN
 from toolcrib.llm.model_limits import ListedLimits, find_traits
-from toolcrib.llm.prices import Price, cost
+from toolcrib.llm.prices import cost
 from toolcrib.llm.providers.anthropic import VENDOR, _MessagesReader, max_tokens
 from toolcrib.schema.messages import Usage
 
@@ -26,7 +27,7 @@ def test_what_is_written_to_the_cache_costs_more_than_other_input() -> None:
 def test_a_price_of_the_settings_may_leave_the_cache_out() -> None:
     usage = Usage(input=3 * MILLION, cached=MILLION, written=MILLION)
 
-    assert cost("mine:x", usage, {"mine:": Price(2, 4)}) == 6.0
+    assert cost("mine:x", usage, {"mine:": PriceSettings(input=2, output=4)}) == 6.0
 
 
 def test_counts_that_contradict_each_other_cost_no_less_than_nothing() -> None:

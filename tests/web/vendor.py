@@ -29,6 +29,10 @@ class Vendor:
     pause_after: int = 2
     """The piece of the answer after which it waits."""
     address: str = ""
+    models: list[dict[str, Any]] | None = None
+    """What it lists; None if it has no list."""
+    key: str = ""
+    """Whoever has another is refused; empty if none is needed."""
 
     def say(self, *steps: Step) -> None:
         """What it does from now on."""
@@ -69,8 +73,25 @@ def _handler(found: Vendor) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            if self._is_stranger():
+                return
+            if found.models is None or not self.path.endswith("/models"):
+                self._answer(404, b'{"error": {"message": "Not found"}}', {})
+                return
+            rows = [{"object": "model", **model} for model in found.models]
+            self._answer(200, json.dumps({"object": "list", "data": rows}).encode(), {})
+
+        def _is_stranger(self) -> bool:
+            wrong = bool(found.key) and self.headers.get("Authorization") != f"Bearer {found.key}"
+            if wrong:
+                self._answer(401, b'{"error": {"message": "Incorrect API key."}}', {})
+            return wrong
+
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self._is_stranger():
+                return
             found.requests.append(body)
             step = found.steps[min(len(found.requests), len(found.steps)) - 1]
             if isinstance(step, Refuse):

@@ -64,7 +64,7 @@ from toolcrib.llm.model import (
     ThinkingDelta,
 )
 from toolcrib.llm.pictures import NoPicture, checked
-from toolcrib.llm.prices import Price, cost, own_cost
+from toolcrib.llm.prices import cost, own_cost
 from toolcrib.schema.messages import (
     FromModel,
     FromTools,
@@ -285,10 +285,7 @@ class TurnLoop:
 
     def count(self, usage: Usage) -> None:
         """Add the usage and the cost of a request."""
-        prices = self.settings.prices.items()
-        own = {
-            name: Price(price.input, price.output, price.cached, price.cache_write) for name, price in prices
-        }
+        own = self.settings.prices
         self.usage += usage
         self._costs.append((cost if self.traits.list_price else own_cost)(self.model.name, usage, own))
 

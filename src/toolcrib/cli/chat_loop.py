@@ -254,6 +254,8 @@ async def choose_model(found: Models, prompt: Prompt) -> str:
             note(f"  Found a key for {vendor['title']} ({vendor['key']}): {vendor['vendor']}:MODEL")
         elif vendor["keys"] and vendor["vendor"] != "ollama":
             note(f"  {vendor['title']} needs a key: toolcrib secret set {vendor['keys'][0]}")
+        elif vendor["protocol"]:
+            note(f"  {vendor['title']} at {vendor['address']}: {vendor['vendor']}:MODEL")
     note("  demo needs no account: a script that calls real tools.")
     note("Type a name, or press Enter for demo. To keep it: toolcrib settings set agent.model NAME")
     typed = await prompt.read()

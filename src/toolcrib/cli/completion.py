@@ -85,15 +85,22 @@ def settings(context: click.Context, parameter: click.Parameter, incomplete: str
 
 
 def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The model of the settings, the vendors as `vendor:`, and the demo model."""
+    """The model of the settings, the vendors and addresses as `vendor:`, and the demo model."""
+    agent = _settings(_home(context)).get("agent")
+    chosen = agent.get("model") if isinstance(agent, dict) else None
+    named = [f"{name}:" for name in vendors(context, parameter, "")]
+    known = dict.fromkeys([*([chosen] if isinstance(chosen, str) else []), *named, "demo"])
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def vendors(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The vendors of models and the addresses in the settings."""
     from toolcrib import plugins
 
     agent = _settings(_home(context)).get("agent")
-    chosen = agent.get("model") if isinstance(agent, dict) else None
-    vendors = [
-        f"{name.replace('_', '-')}:" for name in plugins.names("toolcrib.llm.providers") if name != "demo"
-    ]
-    known = dict.fromkeys([*([chosen] if isinstance(chosen, str) else []), *vendors, "demo"])
+    endpoints = agent.get("endpoints") if isinstance(agent, dict) else None
+    providers = [name.replace("_", "-") for name in plugins.names("toolcrib.llm.providers") if name != "demo"]
+    known = [*providers, *(endpoints if isinstance(endpoints, dict) else ())]
     return [name for name in known if name.startswith(incomplete)]
 
 

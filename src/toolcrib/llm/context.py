@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import ModelKeyRefused
@@ -25,6 +25,10 @@ class ModelVendor:
     """Names of environment variables."""
     address: str = ""
     """The default address."""
+    usual: str = ""
+    """The model that is suggested first."""
+    variant_of: str = ""
+    """The vendor of whose models this is another protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +53,22 @@ class ModelContext:
     def name_of(self, vendor: ModelVendor, model: str) -> str:
         return f"{self.alias or vendor.name}:{model}"
 
+    def titled(self, vendor: ModelVendor) -> ModelVendor:
+        """The vendor by the name that the user knows it by."""
+        return replace(vendor, title=self.alias) if self.alias else vendor
+
     def address_of(self, vendor: ModelVendor) -> str:
         """The address from the settings, the vendor's variables, or its default."""
         named = (self.environ.get(name, "").strip() for name in vendor.addresses)
         return (self.address or next(filter(None, named), "") or vendor.address).rstrip("/")
 
     async def key_of(self, vendor: ModelVendor) -> tuple[str, str] | None:
-        """The key and the name it was found under; None if missing."""
-        for name in (self.key_name,) if self.key_name else vendor.keys:
+        """The key and the name it was found under; None if missing.
+
+        An address of the user's own gets only its own key, never the vendor's.
+        """
+        own = (self.key_name,) if self.key_name else ()
+        for name in own if self.alias else own or vendor.keys:
             value = self.environ.get(name, "").strip() or None
             if value is None:
                 value = await asyncio.to_thread(self.secret, name)
@@ -65,13 +77,14 @@ class ModelContext:
         return None
 
     async def need_key(self, vendor: ModelVendor) -> tuple[str, str]:
-        """The same; raises `ModelKeyRefused` if missing."""
+        """The same, or nothing for an address that needs none; raises `ModelKeyRefused` if missing."""
         found = await self.key_of(vendor)
         if found is not None:
             return found
-        raise ModelKeyRefused(
-            f"There is no API key for {vendor.title}.", hint=key_hint(vendor, self.key_name)
-        )
+        if self.alias and not self.key_name:
+            return "", ""
+        title = self.alias or vendor.title
+        raise ModelKeyRefused(f"There is no API key for {title}.", hint=key_hint(vendor, self.key_name))
 
 
 def key_hint(vendor: ModelVendor, key_name: str = "") -> str:

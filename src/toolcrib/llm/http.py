@@ -1,5 +1,5 @@
-"""Sends a request to a vendor, reads its answer line by line, and translates network errors. Timeouts:
-connecting, silence while a model thinks; limit: longest line.
+"""Sends a request to a vendor, reads its answer line by line or as one document, and translates network
+errors. Timeouts: connecting, silence while a model thinks; limits: longest line, largest document.
 
 Leaving the block closes the connection, so that the vendor stops. Lines end only at line feed and carriage
 return: `str.splitlines` would also split at U+2028 and others, which may occur inside JSON strings.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import AnswerCut, ConfigError, ModelError, ModelUnreachable
 from toolcrib.llm.context import ModelVendor
-from toolcrib.llm.json_values import decode, encode, tables
+from toolcrib.llm.json_values import Json, decode, encode, tables
 from toolcrib.llm.vendor_errors import translate
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Longest line in bytes."""
+LARGEST_DOCUMENT = 8 * 1024 * 1024
+"""Bytes; the longest list of models that was seen, with 400 descriptions, has 600,000."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -89,7 +91,8 @@ class VendorRequest:
     vendor: ModelVendor
     url: str
     headers: Mapping[str, str]
-    body: Mapping[str, Any]
+    body: Mapping[str, Any] | None = None
+    """Sent by POST; None for a GET."""
     key_name: str = ""
     origin: str = ""
     """Marks the parts of the answer that only this endpoint and model get back."""
@@ -105,7 +108,7 @@ class Sender:
 
     @asynccontextmanager
     async def send(self, request: VendorRequest) -> AsyncIterator[VendorResponse]:
-        """The answer to a POST; raises `ModelError` for any error status."""
+        """The answer to a request; raises `ModelError` for any error status."""
         async with AsyncExitStack() as stack:
             yield await self._once(stack, request)
 
@@ -118,11 +121,12 @@ class Sender:
         import httpx2
 
         client = self._client_of(request.url)
-        content = encode(request.body)
+        content = None if request.body is None else encode(request.body)
+        method = "GET" if content is None else "POST"
         headers = {"Content-Type": "application/json", "User-Agent": "toolcrib", **request.headers}
         try:
             response = await stack.enter_async_context(
-                client.stream("POST", request.url, content=content, headers=headers)
+                client.stream(method, request.url, content=content, headers=headers)
             )
             if response.is_success:
                 return VendorResponse(response, request)
@@ -177,6 +181,28 @@ class VendorResponse:
         text = "\n".join([*lines, self._reader.rest()])
         for piece in self._last(text):
             yield piece
+
+    async def document(self) -> Json:
+        """The whole answer as one JSON object, or a list as its `data`; raises `ModelError`."""
+        import httpx2
+
+        read = bytearray()
+        try:
+            async for chunk in self._response.aiter_bytes():
+                read += chunk
+                if len(read) > LARGEST_DOCUMENT:
+                    raise ModelError(f"{self._vendor.title} sent more than {LARGEST_DOCUMENT:,} bytes.")
+        except httpx2.HTTPError as error:
+            raise self._broke_off(_said(error)) from error
+        try:
+            found = decode(bytes(read).decode("utf-8", "replace"))
+        except ValueError:
+            found = None
+        if isinstance(found, dict | list):
+            return found if isinstance(found, dict) else {"data": found}
+        raise ModelError(
+            f"{self._vendor.title} did not answer as a model server does.", hint="Check the address."
+        )
 
     async def lines(self) -> AsyncGenerator[str, None]:
         """The complete lines of the answer; raises `AnswerCut` if the connection breaks."""
@@ -235,6 +261,26 @@ class VendorResponse:
 
     def _broke_off(self, why: str) -> AnswerCut:
         return AnswerCut(f"{self._vendor.title}'s answer was cut off: {why}", hint="Ask again.")
+
+
+async def fetch_document(
+    vendor: ModelVendor, url: str, headers: Mapping[str, str], *, key_name: str = "", timeout: float
+) -> Json:
+    """The JSON that a vendor answers to a GET within these seconds; raises `ModelError` or `ConfigError`."""
+    sender = Sender()
+    try:
+        async with (
+            asyncio.timeout(timeout),
+            sender.send(VendorRequest(vendor=vendor, url=url, headers=headers, key_name=key_name)) as answer,
+        ):
+            return await answer.document()
+    except TimeoutError:
+        raise ModelUnreachable(
+            f"{vendor.title} did not answer at {url} within {timeout:g} seconds.",
+            hint="Check the address and the network.",
+        ) from None
+    finally:
+        await sender.close()
 
 
 def objects(vendor: ModelVendor, text: str) -> list[dict[str, Any]]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LOOKED_UP = "2026-11-18"
-_VERSION = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$")
+VERSION = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$")
+"""The date or version at the end of a name."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class KnownModel:
     """It reasons unless told otherwise, and shows a summary if asked."""
     efforts: tuple[str, ...] | None = None
     """The levels of effort; None if unknown."""
+    responses: bool = False
+    """OpenAI offers it tools only through its responses API."""
 
 
 FREE = Price(0, 0, 0, 0)
@@ -103,7 +106,9 @@ KNOWN: Mapping[str, KnownModel] = {
     "anthropic:claude-3-opus": _older(4096, _OLD_OPUS),
     "anthropic:claude-3-sonnet": _older(4096, None),
     "anthropic:claude-3-haiku": _older(4096, Price(0.25, 1.25, 0.03, 0.3)),
-    "openai:gpt-6.1-sol": _gpt(1_050_000, Price(2, 10, 0.1, 2.5, up_to=272_000), *_FIVE),
+    "openai:gpt-6.1-sol": replace(
+        _gpt(1_050_000, Price(2, 10, 0.1, 2.5, up_to=272_000), *_FIVE), responses=True
+    ),
     "openai:gpt-6-sol": _gpt(
         1_050_000, Price(2, 10, 0.2, 2.5, up_to=272_000, beyond=Price(4, 15, 0.4, 5)), "none", *_FIVE
     ),
@@ -148,4 +153,4 @@ def known_model(name: str) -> KnownModel:
     if name.startswith("ollama:"):
         # Ollama's own machines charge for these.
         return KnownModel(price=None if name.endswith(("-cloud", ":cloud")) else FREE)
-    return KNOWN.get(name) or KNOWN.get(_VERSION.sub("", name)) or KnownModel()
+    return KNOWN.get(name) or KNOWN.get(VERSION.sub("", name)) or KnownModel()

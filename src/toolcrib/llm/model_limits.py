@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from toolcrib.errors import ModelError
+from toolcrib.errors import ConfigError, ModelError
 from toolcrib.llm.context import ModelContext, ModelVendor
-from toolcrib.llm.json_values import Json, count, decode, table, tables
+from toolcrib.llm.http import fetch_document
+from toolcrib.llm.json_values import Json, count, tables
 from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import ModelTraits
 
@@ -39,7 +40,7 @@ async def find_traits(
 ) -> ModelTraits:
     """The traits of `vendor:model`; `ask` asks about one that is not known, or served by somebody else."""
     known = known_model(name)
-    own = urlsplit(context.address_of(vendor)).hostname == urlsplit(vendor.address).hostname
+    own = is_own_address(context, vendor)
     held = context.context_tokens or (known.context if own else None)
     listed = ListedLimits() if held else await ask()
     found = held or listed.context or known.context
@@ -52,24 +53,31 @@ async def find_traits(
     )
 
 
-async def fetch_json(url: str, headers: Mapping[str, str]) -> Json:
-    """A vendor's description of a model or all models; empty if it gives none."""
-    import httpx2
+def is_own_address(context: ModelContext, vendor: ModelVendor) -> bool:
+    """Whether the vendor itself is asked, and not somebody else in its protocol."""
+    return urlsplit(context.address_of(vendor)).hostname == urlsplit(vendor.address).hostname
 
-    local = httpx2.URL(url).host in ("localhost", "127.0.0.1", "::1")
+
+async def fetch_json(vendor: ModelVendor, url: str, headers: Mapping[str, str]) -> Json:
+    """A vendor's description of a model or all models; empty if it gives none."""
     try:
-        async with httpx2.AsyncClient(timeout=PATIENCE, trust_env=not local) as client:
-            response = await client.get(url, headers=dict(headers))
-        return table(decode(response.text)) if response.is_success else {}
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+        return await fetch_document(vendor, url, headers, timeout=PATIENCE)
+    except (ModelError, ConfigError):
         return {}
 
 
-async def compatible_limits(address: str, headers: Mapping[str, str], model: str) -> ListedLimits:
+async def compatible_limits(
+    vendor: ModelVendor, address: str, headers: Mapping[str, str], model: str
+) -> ListedLimits:
     """The limits in the list of a server with OpenAI's protocol."""
-    models = tables((await fetch_json(f"{address}/models", headers)).get("data"))
+    models = tables((await fetch_json(vendor, f"{address}/models", headers)).get("data"))
     found: Json = next((listed for listed in models if listed.get("id") == model), {})
-    return ListedLimits(next((size for name in _CONTEXT_NAMES if (size := count(found.get(name)))), 0))
+    return ListedLimits(compatible_context(found))
+
+
+def compatible_context(listed: Json) -> int:
+    """The context in a row of such a list; 0 if it does not say."""
+    return next((size for name in _CONTEXT_NAMES if (size := count(listed.get(name)))), 0)
 
 
 def checked_effort(name: str, effort: str) -> str:

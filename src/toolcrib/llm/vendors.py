@@ -1,5 +1,5 @@
-"""Which vendors can be used: keys found, Ollama's models, and advice if there is nothing ("No model is
-chosen").
+"""Which vendors and addresses can be used: keys found, Ollama's models, and advice if there is nothing ("No
+model is chosen").
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Literal
 
 from toolcrib.errors import NoModel
 from toolcrib.llm.context import ModelContext, ModelVendor
+from toolcrib.llm.model_lists import is_chat_model
 from toolcrib.llm.models import ModelRegistry
 from toolcrib.llm.ollama_host import address_of, find_models
 
@@ -30,23 +31,28 @@ class VendorStatus:
     ready: bool = False
     models: tuple[str, ...] = ()
     """Models known without asking a vendor: those of Ollama."""
+    usual: str = ""
+    """The model that is suggested first."""
+    protocol: str = ""
+    """Of an address in the settings; empty for a vendor."""
 
 
 async def survey(models: ModelRegistry) -> list[VendorStatus]:
     """Every vendor and every address in the settings; contacts only the local Ollama."""
-    known = [await _look_at(vendor, models.context) for vendor in models.vendors()]
+    known = [await _look_at(vendor, models.context) for vendor in models.vendors() if not vendor.variant_of]
     for name, endpoint in models.settings.endpoints.items():
         keys = (endpoint.key,) if endpoint.key else ()
         found = await _key(keys, models.context)
         known.append(
             VendorStatus(
                 vendor=name,
-                title=f"{endpoint.protocol} at {endpoint.url}",
+                title=name,
                 address=endpoint.url,
                 keys=keys,
                 key=found[0] if found else None,
                 place=found[1] if found else None,
                 ready=not keys or found is not None,
+                protocol=endpoint.protocol,
             )
         )
     return known
@@ -93,7 +99,8 @@ async def _look_at(vendor: ModelVendor, context: ModelContext) -> VendorStatus:
         key=found[0] if found else None,
         place=found[1] if found else None,
         ready=local is not None if vendor.name == LOCAL else bool(found or elsewhere or not vendor.keys),
-        models=tuple(model.name for model in local or ()),
+        models=tuple(model.name for model in local or () if is_chat_model(model.name)),
+        usual=vendor.usual,
     )
 
 

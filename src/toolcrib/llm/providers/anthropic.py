@@ -15,6 +15,7 @@ from toolcrib.llm.json_values import Json, count, encode, identifier, table, tab
 from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
 from toolcrib.llm.model_limits import ListedLimits, checked_effort, fetch_json, find_traits
+from toolcrib.llm.model_lists import ListedModel, fetch_list
 from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -37,6 +38,7 @@ VENDOR = ModelVendor(
     keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     addresses=("ANTHROPIC_BASE_URL",),
     address="https://api.anthropic.com",
+    usual="claude-sonnet-5-5",
 )
 VERSION = "2023-06-01"
 SMALL_CONTEXT = 200_000
@@ -62,6 +64,31 @@ def open_model(model: str, context: ModelContext) -> VendorModel:
     return VendorModel(Messages(model, context), context)
 
 
+async def list_models(context: ModelContext) -> list[ListedModel]:
+    """The vendor's own list."""
+    key_name, headers = await _headers(context)
+    url = f"{_address(context)}/models?limit=1000"
+    rows = await fetch_list(context.titled(VENDOR), url, headers, "data", key_name=key_name)
+    return [
+        ListedModel(
+            name=text(row.get("id")),
+            context=count(row.get("max_input_tokens")) or None,
+            created=text(row.get("created_at"))[:10],
+        )
+        for row in rows
+    ]
+
+
+def _address(context: ModelContext) -> str:
+    return f"{context.address_of(VENDOR).removesuffix('/v1')}/v1"
+
+
+async def _headers(context: ModelContext) -> tuple[str, dict[str, str]]:
+    key_name, key = await context.need_key(VENDOR)
+    sign = {"Authorization": f"Bearer {key}"} if key_name.endswith("AUTH_TOKEN") else {"x-api-key": key}
+    return key_name, {**(sign if key else {}), "anthropic-version": VERSION}
+
+
 class Messages:
     form = "anthropic"
     limits = LIMITS
@@ -71,7 +98,7 @@ class Messages:
         self._model = model
         self._known = f"{VENDOR.name}:{model}"
         self._context = context
-        self._address = f"{context.address_of(VENDOR).removesuffix('/v1')}/v1"
+        self._address = _address(context)
         self._traits: ModelTraits | None = None
 
     async def traits(self) -> ModelTraits:
@@ -81,17 +108,12 @@ class Messages:
         return self._traits
 
     async def _ask(self) -> ListedLimits:
-        _, headers = await self._headers()
-        found = await fetch_json(f"{self._address}/models/{self._model}", headers)
+        _, headers = await _headers(self._context)
+        found = await fetch_json(VENDOR, f"{self._address}/models/{self._model}", headers)
         return ListedLimits(count(found.get("max_input_tokens")), count(found.get("max_tokens")))
 
-    async def _headers(self) -> tuple[str, dict[str, str]]:
-        key_name, key = await self._context.need_key(VENDOR)
-        sign = {"Authorization": f"Bearer {key}"} if key_name.endswith("AUTH_TOKEN") else {"x-api-key": key}
-        return key_name, {**sign, "anthropic-version": VERSION}
-
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
-        key_name, headers = await self._headers()
+        key_name, headers = await _headers(self._context)
         traits = await self.traits()
         # Calls in the history are rejected if no tools are offered.
         said = request.messages if request.tools else without_calls(request.messages)

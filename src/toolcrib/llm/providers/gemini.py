@@ -15,6 +15,7 @@ from toolcrib.llm.json_values import Json, count, table, tables, text
 from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
 from toolcrib.llm.model_limits import ListedLimits, checked_effort, fetch_json, find_traits
+from toolcrib.llm.model_lists import ListedModel, fetch_list
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -37,6 +38,7 @@ VENDOR = ModelVendor(
     keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     addresses=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
     address="https://generativelanguage.googleapis.com",
+    usual="gemini-3.8-flash",
 )
 CONTEXT = 128_000
 """Assumed if neither this version nor the vendor knows the model."""
@@ -69,6 +71,30 @@ def open_model(model: str, context: ModelContext) -> VendorModel:
     return VendorModel(GenerateContent(model, context), context)
 
 
+async def list_models(context: ModelContext) -> list[ListedModel]:
+    """The vendor's own list, without models that do something else, such as embeddings."""
+    key_name, key = await context.need_key(VENDOR)
+    url = f"{_address(context)}/models?pageSize=1000"
+    rows = await fetch_list(context.titled(VENDOR), url, _signed(key), "models", key_name=key_name)
+    return [
+        ListedModel(
+            name=text(row.get("name")).removeprefix("models/"),
+            context=count(row.get("inputTokenLimit")) or None,
+        )
+        for row in rows
+        if "generateContent" in (row.get("supportedGenerationMethods") or ["generateContent"])
+    ]
+
+
+def _signed(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key} if key else {}
+
+
+def _address(context: ModelContext) -> str:
+    address = context.address_of(VENDOR)
+    return address if _VERSIONED.search(address) else f"{address}/v1beta"
+
+
 class GenerateContent:
     form = "gemini"
     limits = Limits()
@@ -90,7 +116,7 @@ class GenerateContent:
 
     async def _ask(self) -> ListedLimits:
         _, key = await self._context.need_key(VENDOR)
-        found = await fetch_json(f"{self._address()}/models/{self._model}", {"x-goog-api-key": key})
+        found = await fetch_json(VENDOR, f"{self._address()}/models/{self._model}", _signed(key))
         return ListedLimits(count(found.get("inputTokenLimit")), count(found.get("outputTokenLimit")))
 
     async def vendor_request(self, request: CompletionRequest) -> VendorRequest:
@@ -98,7 +124,7 @@ class GenerateContent:
         return VendorRequest(
             vendor=VENDOR,
             url=f"{self._address()}/models/{self._model}:streamGenerateContent?alt=sse",
-            headers={"x-goog-api-key": key},
+            headers=_signed(key),
             body=self._body(request),
             key_name=key_name,
             origin=f"{self._address()} {self._model}",
@@ -108,8 +134,7 @@ class GenerateContent:
         return _ContentsReader()
 
     def _address(self) -> str:
-        address = self._context.address_of(VENDOR)
-        return address if _VERSIONED.search(address) else f"{address}/v1beta"
+        return _address(self._context)
 
     def _body(self, request: CompletionRequest) -> Json:
         origin = f"{self._address()} {self._model}"

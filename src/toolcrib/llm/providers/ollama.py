@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolcrib.errors import ModelUnreachable
 from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import Limits, in_turns_with_calls, joined, without_calls
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, table, tables, text
 from toolcrib.llm.model import CompletionRequest, Model, ModelEvent, ModelTraits
-from toolcrib.llm.ollama_host import address_of, describe
+from toolcrib.llm.model_lists import ListedModel
+from toolcrib.llm.ollama_host import address_of, describe, find_models
 from toolcrib.llm.providers import openai
 from toolcrib.llm.stream_reader import AnswerBuilder, TaggedReasoning
 from toolcrib.llm.vendor_errors import complain
@@ -51,6 +53,19 @@ def open_model(model: str, context: ModelContext) -> Model:
     if address.endswith("/v1"):
         return openai.open_model(model, replace(context, address=address), VENDOR)
     return VendorModel(OllamaChat(model, context), context)
+
+
+async def list_models(context: ModelContext) -> list[ListedModel]:
+    """The installed models."""
+    address = context.address_of(VENDOR)
+    if address.endswith("/v1"):
+        return await openai.list_models(context, VENDOR)
+    found = await find_models(address_of(address))
+    if found is None:
+        raise ModelUnreachable(
+            f"{VENDOR.title} does not answer at {address}.", hint="Start it with: ollama serve"
+        )
+    return [ListedModel(name=model.name) for model in found]
 
 
 class OllamaChat:

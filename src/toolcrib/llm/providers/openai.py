@@ -1,11 +1,14 @@
 """OpenAI's chat completions and compatible APIs: `openai:gpt-…`. Has the differences of compatible servers:
-fields for reasoning, stop reasons, ids of calls (Mistral), assumed context.
+fields for reasoning, stop reasons, ids of calls (Mistral), assumed context, lists of models. Decides which of
+OpenAI's models are asked through the responses API instead.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from toolcrib.errors import AnswerCut
@@ -13,8 +16,16 @@ from toolcrib.llm.context import ModelContext, ModelVendor
 from toolcrib.llm.history import NINE_CHARACTERS, Limits, in_turns_with_calls, joined
 from toolcrib.llm.http import VendorRequest
 from toolcrib.llm.json_values import Json, count, encode, identifier, is_valid, table, tables, text
+from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
-from toolcrib.llm.model_limits import ListedLimits, checked_effort, compatible_limits, find_traits
+from toolcrib.llm.model_limits import (
+    ListedLimits,
+    checked_effort,
+    compatible_context,
+    compatible_limits,
+    find_traits,
+)
+from toolcrib.llm.model_lists import ListedModel, fetch_list
 from toolcrib.llm.stream_reader import AnswerBuilder, CallDraft, TaggedReasoning, read_arguments
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -37,6 +48,7 @@ VENDOR = ModelVendor(
     keys=("OPENAI_API_KEY",),
     addresses=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     address="https://api.openai.com/v1",
+    usual="gpt-6.1-sol",
 )
 CONTEXT = 128_000
 _PROTOCOL = "openai"
@@ -77,8 +89,66 @@ _MISTRAL = ("mistral", "mixtral", "ministral", "codestral", "magistral", "devstr
 """Parts of the names of models whose templates reject other ids."""
 
 
+_RESPONSES_ONLY = re.compile(r"-codex|-pro\b|deep-research|computer-use")
+"""Parts of the names of models that OpenAI serves by its responses API alone."""
+_PER_TOKEN = 1_000_000
+_OTHER_KINDS = ("audio", "embedding", "embeddings", "image", "moderation", "rerank", "transcribe", "video")
+"""What Together calls models that do not chat."""
+
+
 def open_model(model: str, context: ModelContext, vendor: ModelVendor = VENDOR) -> VendorModel:
-    return VendorModel(Completions(model, context, vendor), context)
+    """One model; by the responses API where OpenAI offers it no other, or no tools in any other."""
+    if context.address_of(vendor) == VENDOR.address and needs_responses(model):
+        from toolcrib.llm.providers import openai_responses
+
+        return openai_responses.open_model(model, replace(context, alias=context.alias or vendor.name))
+    return VendorModel(Completions(model, context, context.titled(vendor)), context)
+
+
+def needs_responses(model: str) -> bool:
+    return known_model(f"{VENDOR.name}:{model}").responses or bool(_RESPONSES_ONLY.search(model))
+
+
+async def list_models(context: ModelContext, vendor: ModelVendor = VENDOR) -> list[ListedModel]:
+    """The list of OpenAI or of a compatible server, without models of which it says that they do not chat."""
+    address = context.address_of(vendor)
+    key_name, headers = await authorisation(context, vendor, address)
+    rows = await fetch_list(context.titled(vendor), f"{address}/models", headers, "data", key_name=key_name)
+    return [_listed(row) for row in rows if _chats(row)]
+
+
+def _listed(row: Json) -> ListedModel:
+    price = table(row.get("pricing"))
+    return ListedModel(
+        name=identifier(row.get("id")),
+        context=compatible_context(row) or None,
+        input=_price(price.get("prompt"), _PER_TOKEN) or _price(price.get("input"), 1),
+        output=_price(price.get("completion"), _PER_TOKEN) or _price(price.get("output"), 1),
+        created=_date(count(row.get("created"))),
+    )
+
+
+def _date(seconds: int) -> str:
+    """As ISO; empty if it is no time of this century, such as the 1 of some servers."""
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat() if 10**9 < seconds < 10**10 else ""
+
+
+def _price(value: object, times: int) -> float | None:
+    """Dollars for a million tokens: OpenRouter gives them for one, as text, and Together for a million."""
+    try:
+        found = float(value) * times if isinstance(value, str | int | float) else -1.0
+    except ValueError:
+        return None
+    return round(found, 6) if 0 <= found < _PER_TOKEN else None
+
+
+def _chats(row: Json) -> bool:
+    if table(row.get("capabilities")).get("completion_chat") is False:  # Mistral
+        return False
+    outputs = table(row.get("architecture")).get("output_modalities")  # OpenRouter
+    if isinstance(outputs, list) and "text" not in outputs:
+        return False
+    return row.get("type") not in _OTHER_KINDS
 
 
 class Completions:
@@ -148,7 +218,7 @@ async def chat_traits(context: ModelContext, vendor: ModelVendor, name: str) -> 
         if address == VENDOR.address:
             return ListedLimits()
         _, headers = await authorisation(context, vendor, address)
-        return await compatible_limits(address, headers, name.partition(":")[2])
+        return await compatible_limits(vendor, address, headers, name.partition(":")[2])
 
     return await find_traits(context, vendor, name, ask, CONTEXT, structured=True)
 

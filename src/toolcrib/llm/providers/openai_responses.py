@@ -16,7 +16,7 @@ from toolcrib.llm.known_models import known_model
 from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits
 from toolcrib.llm.model_limits import checked_effort
 from toolcrib.llm.providers.openai import VENDOR as CHAT_VENDOR
-from toolcrib.llm.providers.openai import answer_format, authorisation, chat_traits
+from toolcrib.llm.providers.openai import answer_format, authorisation, chat_traits, list_models
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.llm.vendor_errors import complain
 from toolcrib.llm.vendor_model import VendorModel
@@ -34,7 +34,9 @@ from toolcrib.schema.messages import (
     Usage,
 )
 
-VENDOR = replace(CHAT_VENDOR, name="openai-responses")
+__all__ = ["VENDOR", "list_models", "open_model"]
+
+VENDOR = replace(CHAT_VENDOR, name="openai-responses", variant_of=CHAT_VENDOR.name)
 _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6", "codex")
 """Prefixes of reasoning models that are not known; others reject requests for reasoning."""
 
