@@ -30,11 +30,10 @@ class Shown:
     """Answers to these operations, or functions of the real ones, for states that are hard to reach."""
 
 
-def _running_ollama(models: Any) -> Any:
-    """As if the program were running, without a model."""
-    for vendor in models["vendors"]:
-        if vendor["vendor"] == "ollama":
-            vendor.update(ready=True, models=[])
+def _with_address(models: Any) -> Any:
+    """As if there were an address of one's own."""
+    own = {"vendor": "router", "title": "router", "address": "http://127.0.0.1:9/v1", "protocol": "openai"}
+    models["vendors"].append({**models["vendors"][0], **own, "keys": [], "ready": True, "usual": ""})
     return models
 
 
@@ -161,11 +160,12 @@ DIALOGS = (
         ("button=Done",),
     ),
     Shown(
-        "pages/chat/ComposerMenus.tsx",
+        "pages/models/ChooseModel.tsx",
         "/chat/new",
         ("button=Choose a model, now workshop", "menuitem=Another model…"),
-        "model",
+        "Choose a model",
         FIELD,
+        ("fill=Model=demo", "button=Use this model"),
     ),
     Shown(
         "pages/chat/ComposerMenus.tsx",
@@ -249,11 +249,19 @@ DIALOGS = (
         only=WIDE_ONLY,
     ),
     Shown(
-        "pages/settings/KeyForm.tsx",
+        "pages/models/ConnectForm.tsx",
         "/settings",
         ('[data-vendor="anthropic"]|button=Add key',),
-        "Add a key",
+        "Add a model",
         FIELD,
+    ),
+    Shown(
+        "pages/settings/ModelsSection.tsx",
+        "/settings",
+        ('[data-vendor="router"]|button=More for router', "menuitem=Remove…"),
+        "Remove router?",
+        "Keep",
+        answers={"models": _with_address},
     ),
     Shown(
         "pages/settings/Secrets.tsx",
@@ -267,14 +275,6 @@ DIALOGS = (
         "pages/settings/Secrets.tsx", "/settings", ("button=Delete",), "Delete", "Keep", ("button=Delete",)
     ),
     Shown("pages/settings/ModeSection.tsx", "/settings", ("radio=Never ask",), "Turn off approvals?", "Keep"),
-    Shown(
-        "pages/settings/ModelNameDialog.tsx",
-        "/settings",
-        ('[data-vendor="ollama"]|button=Test',),
-        "model",
-        FIELD,
-        answers={"models": _running_ollama},
-    ),
     Shown("pages/tools/RetrievalSettings.tsx", "/tools", ("button=Settings",), "", FIELD, ("button=Done",)),
     Shown("pages/welcome/FolderStep.tsx", "/welcome", ("button=Change…",), "folder", FIELD),
     Shown(

@@ -18,7 +18,7 @@ from tests.web.axe import look_over
 from tests.web.browsing import NARROW, WIDE, sign_in
 from tests.web.chatting import FIELD, ask, card, choose_mode, question, said
 from tests.web.running import Crib
-from tests.web.vendor import Cut, Refuse, Say, Vendor, call
+from tests.web.vendor import Cut, Refuse, Say, Vendor, call, vendor
 from toolcrib.agent.chat import Said
 from toolcrib.config.paths import find_paths
 from toolcrib.schema.messages import FromModel, FromUser, Text
@@ -381,6 +381,31 @@ def test_without_a_model_the_page_says_what_was_looked_for_and_offers_the_demo(
     page.get_by_role("button", name="What is 1 divided by 7?").click()
 
     expect(page.locator(".answer")).to_contain_text("0.142857142857")
+
+
+def test_without_a_model_an_address_is_connected_in_place_and_stands_in_the_menu(
+    crib: Crib, new_page: Callable[[], Page]
+) -> None:
+    with vendor(Say("ready"), Say("From the studio.")) as studio:
+        studio.models = [{"id": "large", "created": 1_790_000_000}, {"id": "tiny"}]
+        page = sign_in(new_page(), crib.sign_in_address(), "/chat")
+        page.get_by_role("button", name="Add a model").click()
+        form = page.get_by_role("dialog", name="Add a model")
+        form.get_by_label("Vendor").select_option("Another address")
+        form.get_by_label("Name").fill("studio")
+        form.get_by_label("Address of its API").fill(studio.address)
+        form.get_by_role("button", name="Test and save").click()
+        form.get_by_role("button", name="Done").click()
+        ask(page, "Hello?")
+        expect(said(page, "From the studio.")).to_be_visible()
+
+        page.get_by_role("button", name="Choose a model, now studio:large").click()
+        expect(page.get_by_role("menuitem", name="studio:tiny")).to_be_visible()
+        page.get_by_role("menuitem", name="Another model…").click()
+        chosen = page.get_by_role("dialog", name="Choose a model").get_by_role("combobox")
+        chosen.fill("tiny")
+        chosen.press("Enter")
+        expect(page.get_by_role("button", name="Choose a model, now studio:tiny")).to_be_visible()
 
 
 def test_a_picture_is_attached_and_made_smaller(model: Vendor, chat: Page) -> None:

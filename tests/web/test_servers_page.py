@@ -52,7 +52,7 @@ def test_every_row_that_is_not_well_says_state_reason_and_way_out(crib: Crib, ne
     shows(page, "notes", "Failed")
     shows(page, "notes", "It will not be retried.")
     expect(row(page, "notes").get_by_role("button", name="Fix command")).to_be_visible()
-    shows(page, "calendar", "CALDAV_PASSWORD is not set. It will be stored in your keyring.")
+    shows(page, "calendar", "CALDAV_PASSWORD is not set. It will be stored as a secret.")
     expect(row(page, "calendar").get_by_role("button", name="Set value")).to_be_visible()
     expect(row(page, "off").get_by_role("button", name="Turn on")).to_be_visible()
     expect(page.get_by_text(re.compile(r"\d of 6 up\. 1 needs you, 1 has problems\."))).to_be_visible()
@@ -77,7 +77,7 @@ def test_a_variable_that_is_not_set_is_given_in_a_field_and_kept_as_a_secret(
     complaints.expect("503.*api/tools")
     crib.entry("gh", {**small(), "env": {"GITHUB_PERSONAL_ACCESS_TOKEN": "${GH_TEST_TOKEN}"}})
     page = begin(crib, new_page)
-    shows(page, "gh", "GH_TEST_TOKEN is not set. It will be stored in your keyring.")
+    shows(page, "gh", "GH_TEST_TOKEN is not set. It will be stored as a secret.")
     page.goto(f"{crib.base}/servers/gh")
 
     page.get_by_role("status").get_by_role("button", name="Set value").click()
@@ -277,7 +277,7 @@ def test_the_configs_of_other_hosts_are_imported_and_none_is_started(
     found = "Found 4 servers in Claude Desktop (3) and Cursor (2); one is the same in two places."
     expect(dialog.get_by_text(found)).to_be_visible(timeout=PATIENCE)
     expect(dialog.get_by_role("row").filter(has_text="notes-mcp")).to_contain_text(
-        "1 value to store in your keyring"
+        "1 value to store as a secret"
     )
     dialog.get_by_label("Conflict of demo").select_option("both")
     dialog.get_by_role("button", name="Import 4 (nothing starts)").click()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.web.browsing import sign_in
 from tests.web.chatting import question
 from tests.web.running import Crib
+from tests.web.vendor import Say, vendor
 
 
 @pytest.fixture
@@ -99,3 +100,38 @@ def test_the_first_sample_asks_before_it_writes_and_survives_a_denial(
     expect(page.get_by_role("log")).to_contain_text("Created ")
     [written] = newcomer.home.rglob("note.txt")
     assert written.read_text() == "hello\n"
+
+
+def test_a_model_server_on_this_machine_is_offered_and_used_with_one_click(
+    newcomer: Crib, new_page: Callable[[], Page]
+):
+    with vendor(Say("ready")) as local:
+        local.models = [{"id": "qwen3-30b", "owned_by": "organization_owner"}]
+        newcomer.environment["TOOLCRIB_LOCAL_MODELS"] = local.address
+        page = sign_in(new_page(), newcomer.sign_in_address())
+        expect(page.get_by_text("LM Studio")).to_be_visible()
+        page.get_by_role("button", name="Use it").click()
+        expect(page.get_by_role("radio", name="lm-studio:qwen3-30b")).to_be_checked()
+        page.get_by_role("button", name="Start with lm-studio:qwen3-30b").click()
+        page.wait_for_url("**/chat*")
+        assert newcomer.run("models")["model"] == "lm-studio:qwen3-30b"
+
+
+def test_an_address_of_ones_own_is_added_and_started_with(newcomer: Crib, new_page: Callable[[], Page]):
+    with vendor(Say("ready")) as studio:
+        studio.models = [{"id": "large"}]
+        page = sign_in(new_page(), newcomer.sign_in_address())
+        expect(page.get_by_text("Anthropic, Google Gemini, OpenAI…")).to_be_visible()
+        expect(page.get_by_role("radio")).to_have_count(1)
+        page.get_by_role("button", name="Add address").press("Enter")
+        form = page.get_by_role("dialog", name="Add a model")
+        expect(form.get_by_label("Name")).to_be_focused()
+        form.get_by_label("Name").fill("studio")
+        form.get_by_label("Address of its API").fill(studio.address)
+        form.get_by_label("Address of its API").press("Enter")
+        expect(form.get_by_role("status").last).to_contain_text("studio:large works")
+        form.get_by_role("button", name="Done").click()
+        expect(page.get_by_role("radio", name="studio:large")).to_be_checked()
+        page.get_by_role("button", name="Start with studio:large").click()
+        page.wait_for_url("**/chat*")
+        expect(page.get_by_role("button", name="Choose a model, now studio:large")).to_be_visible()

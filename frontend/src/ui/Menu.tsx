@@ -19,6 +19,7 @@ interface Props {
   trigger: ReactNode;
   entries: readonly MenuEntry[];
   align?: "start" | "end";
+  onOpen?: () => void;
 }
 
 interface AtProps {
@@ -42,9 +43,9 @@ export function MenuAt({ at, entries, onClose }: AtProps) {
 }
 
 /** What else can be done with a thing. */
-export function Menu({ trigger, entries, align = "end" }: Props) {
+export function Menu({ trigger, entries, align = "end", onOpen }: Props) {
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} onOpenChange={(open) => open && onOpen?.()}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <Entries entries={entries} align={align} />
     </DropdownMenu.Root>

@@ -4,7 +4,7 @@ import type { Account, Provider } from "./types";
 
 export const TEXT = {
   title: "Accounts",
-  about: "Mail, calendars and other services that tools may use. Passwords and tokens are stored in your keyring.",
+  about: "Mail, calendars and other services that tools may use. Passwords and tokens are stored as secrets.",
   empty: "No accounts yet. Add one to use mail, a calendar, Discord or Canvas.",
   add: "Add account",
   readOnly: "Read only",
@@ -30,7 +30,7 @@ export const FORM = {
   chooseFile: "Choose file",
   tooLarge: "Too large.",
   more: "More settings",
-  stored: "Stored in your keyring, never in the file",
+  stored: "Stored as a secret, never in the file",
   again: "Enter this again.",
   required: "Required.",
   badName: "Use up to 40 letters, digits, dots, dashes and underscores, starting with a letter or digit.",
@@ -54,7 +54,7 @@ export const SIGN_IN = {
 
 export const REMOVE = {
   title: (name: string) => `Remove ${name}?`,
-  secret: "Its password or token is deleted from your keyring. This cannot be undone.",
+  secret: "Its password or token is deleted. This cannot be undone.",
   keep: "Keep",
   remove: "Remove",
   removing: "Removing…",

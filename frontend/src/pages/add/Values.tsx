@@ -1,4 +1,4 @@
-/** The fields for values and secrets that a server needs: choices, "Stored in your keyring", "Where do I get
+/** The fields for values and secrets that a server needs: choices, "Stored as a secret", "Where do I get
  * this?". */
 
 import { useState } from "react";
@@ -50,7 +50,7 @@ function Value({
         {reveal(needed.title)} {!needed.required && <span className="muted">optional</span>}
       </label>
       <Control id={id} needed={needed} value={value} bad={bad} onChange={onChange} />
-      {needed.secret && <p className="muted text-small">Stored in your keyring, never in the file.</p>}
+      {needed.secret && <p className="muted text-small">Stored as a secret, never in the file.</p>}
       {bad && (
         <p className="text-small error-text" id={`${id}-bad`}>
           Required to start.

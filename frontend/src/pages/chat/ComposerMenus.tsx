@@ -1,25 +1,32 @@
-/** The menus below the message field: choosing a model, another model by name, the approval mode, and the question
- * before approvals are turned off. */
+/** The menus below the message field: choosing a model, another from all lists, or connecting a new one; the approval
+ * mode, and the question before approvals are turned off. */
 
-import { useState, type FormEvent } from "react";
+import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
+import { ChooseModel } from "../models/ChooseModel";
+import { ConnectForm } from "../models/ConnectForm";
+import { useModelLists } from "../models/useModelLists";
 import { knownModels } from "./models";
 import { MODES, TEXT, type ModeName } from "./text";
 
-/** Who answers: what is there, and any other by its name. */
+/** Who answers: what is there, any other by its name, and a vendor or an address that is not connected yet. */
 export function ModelMenu({ model, onModel }: { model: string; onModel: (model: string) => void }) {
   const { data } = useOperation("models", {});
   const { data: listed } = useOperation("chats", { limit: 50 });
-  const [asking, setAsking] = useState(false);
-  const known = knownModels(data, listed?.chats.map((chat) => chat.model) ?? [], model);
+  const [opened, setOpened] = useState(false);
+  const [asking, setAsking] = useState<"other" | "new" | null>(null);
+  const own = (data?.vendors ?? []).filter((one) => one.protocol !== "" && one.ready);
+  const { lists } = useModelLists(own, opened);
+  const known = knownModels(data, lists, listed?.chats.map((chat) => chat.model) ?? [], model);
   return (
     <>
       <Menu
         align="start"
+        onOpen={() => setOpened(true)}
         trigger={
           <button type="button" className="btn bare small ellipsis" aria-label={`${TEXT.chooseModel}, now ${model}`}>
             <span className="ellipsis">{model || TEXT.chooseModel}</span> <Icon name="down" small />
@@ -30,42 +37,26 @@ export function ModelMenu({ model, onModel }: { model: string; onModel: (model: 
             name: name === model ? <b className="medium">{name}</b> : name,
             onSelect: () => onModel(name),
           })),
-          { name: TEXT.otherModel, apart: true, onSelect: () => setAsking(true) },
+          { name: TEXT.otherModel, apart: true, onSelect: () => setAsking("other") },
+          { name: `${TEXT.addModel}…`, onSelect: () => setAsking("new") },
         ]}
       />
-      {asking && <OtherModel onClose={() => setAsking(false)} onModel={onModel} />}
+      {asking === "other" && <ChooseModel onClose={() => setAsking(null)} onModel={onModel} />}
+      {asking === "new" && <ConnectForm onClose={() => setAsking(null)} onModel={onModel} />}
     </>
   );
 }
 
-function OtherModel({ onClose, onModel }: { onClose: () => void; onModel: (model: string) => void }) {
-  const [name, setName] = useState("");
-  function take(event: FormEvent) {
-    event.preventDefault();
-    if (!name.trim()) return;
-    onModel(name.trim());
-    onClose();
-  }
+/** For a chat without a model: the form that connects one. */
+export function AddModel({ onModel }: { onModel: (model: string) => void }) {
+  const [adding, setAdding] = useState(false);
   return (
-    <Dialog title={TEXT.chooseModel} onClose={onClose}>
-      <form className="form-body" onSubmit={take}>
-        <label className="text-small muted" htmlFor="model-name">
-          {TEXT.modelName}
-        </label>
-        <div className="field model-field">
-          <input
-            id="model-name"
-            value={name}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </div>
-        <button type="submit" className="btn primary">
-          {TEXT.save}
-        </button>
-      </form>
-    </Dialog>
+    <>
+      <button type="button" className="btn primary small" onClick={() => setAdding(true)}>
+        {TEXT.addModel}
+      </button>
+      {adding && <ConnectForm onClose={() => setAdding(false)} onModel={onModel} />}
+    </>
   );
 }
 

@@ -2,9 +2,9 @@
  * there is no model. The questions are in `text/samples.ts`. */
 
 import { useOperation, usePages } from "../../api/hooks";
-import { Link } from "../../app/router";
 import { samples } from "../../text/samples";
 import { Status } from "../../ui/Status";
+import { AddModel } from "./ComposerMenus";
 import { lookedFor } from "./models";
 import { TEXT } from "./text";
 
@@ -18,8 +18,7 @@ interface Props {
 export function Empty({ model, onAsk, onModel }: Props) {
   const { data: models } = useOperation("models", {});
   const { data: tools } = usePages("tools", {});
-  if (models && !model)
-    return <NoModel text={`${lookedFor(models)} ${TEXT.demoWorks}`} onDemo={() => onModel("demo")} />;
+  if (models && !model) return <NoModel text={`${lookedFor(models)} ${TEXT.demoWorks}`} onModel={onModel} />;
   return (
     <div className="empty-chat">
       <div className="empty-text">
@@ -37,17 +36,15 @@ export function Empty({ model, onAsk, onModel }: Props) {
   );
 }
 
-function NoModel({ text, onDemo }: { text: string; onDemo: () => void }) {
+function NoModel({ text, onModel }: { text: string; onModel: (model: string) => void }) {
   return (
     <div className="empty-chat">
       <div className="empty-text">
         <Status shape="need" word={TEXT.needsModel} />
         <p>{text}</p>
         <div className="row">
-          <Link className="btn primary small" href="/settings#models">
-            {TEXT.addModel}
-          </Link>
-          <button type="button" className="btn small" onClick={onDemo}>
+          <AddModel onModel={onModel} />
+          <button type="button" className="btn small" onClick={() => onModel("demo")}>
             {TEXT.useDemo}
           </button>
         </div>

@@ -66,7 +66,6 @@ export const TEXT = {
   notPicture: "Only pictures can be attached: PNG, JPEG, GIF or WebP.",
   chooseModel: "Choose a model",
   otherModel: "Another model…",
-  modelName: "Vendor and model, such as anthropic:claude-sonnet-4-5",
   chooseMode: "Approval mode",
   turnOff: "Turn off approvals?",
   nothingAsks: "Calls run without approval. Rules that deny still apply. This applies to messages sent from this tab.",

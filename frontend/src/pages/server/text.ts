@@ -62,7 +62,7 @@ export const NEEDS = {
   signInDo: "Sign in",
   callsWait: "Its tools stay listed; calls wait until you sign in.",
   notSet: (names: string, many: number) => `${names} ${many === 1 ? "is" : "are"} not set.`,
-  keyring: "It will be stored in your keyring.",
+  keyring: "It will be stored as a secret.",
   setValue: "Set value",
   install: "Install",
   fix: "Fix entry",

@@ -48,7 +48,7 @@ export function ValueDialog({
       onSubmit={() => void save()}
       foot={
         <>
-          <span className="grow muted text-small">Stored in your keyring, never in the file</span>
+          <span className="grow muted text-small">Stored as a secret, never in the file</span>
           <button type="button" className="btn" onClick={onClose}>
             Cancel
           </button>

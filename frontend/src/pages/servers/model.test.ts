@@ -60,7 +60,7 @@ describe("a server of the list", () => {
       ),
     ).toBe("Imported, not run yet. Review its command before it starts.");
     expect(reasonOf(glance({ state: "needs-config", missing: ["notes.CALDAV_PASSWORD"] }), now)).toBe(
-      "CALDAV_PASSWORD is not set. It will be stored in your keyring.",
+      "CALDAV_PASSWORD is not set. It will be stored as a secret.",
     );
     expect(reasonOf(glance({ held: [HELD] }), now)).toBe(
       "Running. “fetch” is held for review: its definition changed since it was approved.",

@@ -94,7 +94,7 @@ function valueReason(server: Glance): string {
   const [first, ...others] = server.missing;
   if (first === undefined) return sentence(server.reason, server.name);
   const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return `${shortSecret(server.name, first)}${more} ${more ? "are" : "is"} not set. It will be stored in your keyring.`;
+  return `${shortSecret(server.name, first)}${more} ${more ? "are" : "is"} not set. It will be stored as a secret.`;
 }
 
 /** The name of a secret without the server's own before it. */

@@ -11,7 +11,6 @@ import { plural } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
-import { ownRows } from "./vendors";
 import { TEXT } from "./text";
 
 /** The names of secrets and who uses them. */
@@ -56,9 +55,7 @@ export function Secrets() {
 }
 
 function usedBy(secret: SecretInfo, vendors: readonly Vendor[]): string {
-  const asked = ownRows(vendors)
-    .filter((vendor) => vendor.keys.includes(secret.name))
-    .map((vendor) => vendor.vendor);
+  const asked = vendors.filter((vendor) => vendor.keys.includes(secret.name)).map((vendor) => vendor.title);
   const parts = [
     secret.servers.length ? `used by ${plural(secret.servers.length, "server")}: ${secret.servers.join(", ")}` : "",
     asked.length ? `for models of ${asked.join(", ")}` : "",

@@ -5,8 +5,10 @@ import { useState } from "react";
 import { sentence } from "../../api/errors";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
+import { ChooseModel } from "../models/ChooseModel";
 import type { Row } from "./settingRows";
 import { save } from "./saveSetting";
+import { MODELS } from "./text";
 
 /** A setting: its name, a sentence, and the control; what is wrong stays in the field and is said below. */
 export function SettingRow({ row, value }: { row: Row; value: unknown }) {
@@ -53,7 +55,21 @@ function Control({ row, value, onChange, onWrong }: ControlProps) {
       />
     );
   }
+  if (row.control === "model") return <ModelControl value={String(value ?? "")} onChange={onChange} />;
   return <Field row={row} value={value} onChange={onChange} onWrong={onWrong} />;
+}
+
+function ModelControl({ value, onChange }: { value: string; onChange: (value: unknown) => void }) {
+  const [choosing, setChoosing] = useState(false);
+  return (
+    <>
+      <code className="model-name">{value || MODELS.noDefault}</code>
+      <button type="button" className="btn small" onClick={() => setChoosing(true)}>
+        {value ? MODELS.change : MODELS.choose}
+      </button>
+      {choosing && <ChooseModel onClose={() => setChoosing(false)} onModel={onChange} />}
+    </>
+  );
 }
 
 function Field({ row, value, onChange, onWrong }: ControlProps) {

@@ -7,9 +7,8 @@ import { notify } from "../../app/notices";
 /** Write one setting; the status line tells the same as a command, and can take it back. Throws what is wrong. */
 export async function save(key: string, name: string, value: unknown): Promise<void> {
   const saved = await run("settings_set", { key, value });
-  const shown = Array.isArray(saved.value) ? saved.value.join(", ") || "none" : String(saved.value);
   const undo = () => void run("settings_set", { key, value: saved.before }).then(refresh);
-  notify(`Saved: ${name === key ? name : name.toLowerCase()} ${shown}.`, undo, saved.command);
+  notify(`Saved: ${name === key ? name : name.toLowerCase()} ${saved.text}.`, undo, saved.command);
   refresh();
 }
 

@@ -5,7 +5,7 @@ export interface Row {
   key: string;
   name: string;
   about: string;
-  control: "number" | "switch" | "text" | "names" | "choice";
+  control: "number" | "switch" | "text" | "names" | "choice" | "model";
   unit?: string;
   least?: number;
   most?: number;
@@ -23,8 +23,8 @@ export interface Group {
 const MODEL: Row = {
   key: "agent.model",
   name: "Model",
-  about: "Used unless a chat chooses another, such as ollama:qwen3:8b or demo.",
-  control: "text",
+  about: "Used unless a chat chooses another.",
+  control: "model",
 };
 
 export const GROUPS: Record<"limits" | "folders" | "terminal" | "choice" | "models" | "asking", Group> = {
@@ -145,7 +145,7 @@ export const GROUPS: Record<"limits" | "folders" | "terminal" | "choice" | "mode
       {
         key: "terminal.folder",
         name: "Working folder",
-        about: "Where the terminal and file tools work, unless a chat chooses another.",
+        about: "Where the terminal and file tools work in chats of this page.",
         control: "text",
       },
       {
@@ -245,7 +245,7 @@ export const ALL_ROWS: ReadonlySet<string> = new Set([
 
 /** Sections that are more than rows, and what else they are looked for by. */
 export const SECTION_KEYWORDS = {
-  models: "Models vendors keys anthropic openai gemini ollama test",
+  models: "Models vendors keys addresses endpoints anthropic openai gemini ollama lm studio llama.cpp vllm test",
   accounts: "Accounts google gmail mail imap calendar caldav discord canvas sign in test",
   asking: "When to ask mode always miss rule plan off approvals",
   appearance: "Appearance theme light dark system text size single-key shortcuts",

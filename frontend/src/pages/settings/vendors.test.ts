@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Vendor, VendorTrial } from "../../api/types";
-import { about, inOrder, modelOf, ownRows, stateOf } from "./vendors";
+import { about, inOrder, modelOf, stateOf } from "./vendors";
 
 const vendor = (name: string, more: Partial<Vendor> = {}): Vendor => ({
   vendor: name,
@@ -12,6 +12,8 @@ const vendor = (name: string, more: Partial<Vendor> = {}): Vendor => ({
   place: null,
   ready: false,
   models: [],
+  usual: "",
+  protocol: "",
   tried: null,
   ...more,
 });
@@ -22,11 +24,6 @@ const trial = (more: Partial<VendorTrial> = {}): VendorTrial => ({
   refused: false,
   reason: "",
   ...more,
-});
-
-test("a vendor that takes the key of another has no row of its own", () => {
-  const rows = ownRows([vendor("openai"), vendor("openai-responses"), vendor("gemini")]);
-  expect(rows.map((one) => one.vendor)).toEqual(["openai", "gemini"]);
 });
 
 test("who can be asked stands first, who failed next, who has no key last", () => {
@@ -51,10 +48,19 @@ test("a vendor says where its key is, and how it went when it was tried", () => 
   expect([about(vendor("gemini")), stateOf(vendor("gemini"), false).word]).toEqual(["No key yet", "Not set"]);
 });
 
-test("what is asked for a word is the chosen model, also by its other name", () => {
-  const openai = vendor("openai", { models: ["found"], tried: trial({ model: "openai:last" }) });
-  expect(modelOf(openai, "openai-responses:new")).toBe("openai-responses:new");
+test("what is asked for a word is the chosen model, the last one, one that is here, or the usual one", () => {
+  const openai = vendor("openai", { models: ["found"], usual: "usual", tried: trial({ model: "openai:last" }) });
+  expect(modelOf(openai, "openai:new")).toBe("openai:new");
   expect(modelOf(openai, "demo")).toBe("openai:last");
   expect(modelOf({ ...openai, tried: null }, null)).toBe("openai:found");
-  expect(modelOf(vendor("gemini"), null)).toBeNull();
+  expect(modelOf({ ...openai, tried: null, models: [] }, null)).toBe("openai:usual");
+  expect(modelOf(vendor("studio"), null)).toBeNull();
+});
+
+test("an address says where it is and whether it has a key", () => {
+  const studio = vendor("studio", { protocol: "openai", keys: [], ready: true });
+  expect(about(studio)).toBe("https://studio.test/v1 · without a key");
+  const keyed = { ...studio, keys: ["models.studio"], key: "models.studio" };
+  expect(about(keyed)).toBe("https://studio.test/v1 · with a key (models.studio)");
+  expect(about({ ...keyed, key: null, ready: false })).toBe("No key yet");
 });

@@ -1,5 +1,5 @@
-/** Model vendors in Settings: which are merged, their order, state ("Not tested", "Rejected"), explanation, and the
- * model that a test uses. Pure. */
+/** Model vendors and addresses in Settings: their order, state ("Not tested", "Rejected"), explanation, and the model
+ * that a test uses. Pure. */
 
 import type { Vendor, VendorTrial } from "../../api/types";
 import { clock, day, duration, plural } from "../../ui/amounts";
@@ -14,37 +14,25 @@ export interface Shown {
 export const LOCAL = "ollama";
 const DEMO = "demo";
 
-/** One that takes the key of another, as `openai-responses` that of `openai`, has no row of its own. */
-export function ownRows(vendors: readonly Vendor[]): Vendor[] {
-  return vendors.filter(
-    (one) =>
-      !vendors.some(
-        (other) => isKin(one.vendor, other.vendor) && other.keys.length > 0 && other.keys.join() === one.keys.join(),
-      ),
-  );
-}
-
 /** Those that can be asked first, then those that failed, then those without a key; the demo after real ones. */
 export function inOrder(vendors: readonly Vendor[]): Vendor[] {
   const place = (one: Vendor) => (failed(one) ? 2 : one.vendor === DEMO ? 1 : one.ready ? 0 : 3);
   return [...vendors].sort((one, other) => place(one) - place(other));
 }
 
-function isKin(name: string, root: string): boolean {
-  return name.startsWith(`${root}-`);
-}
-
 function failed(vendor: Vendor): boolean {
   return vendor.tried !== null && vendor.tried.ms === null;
 }
 
-/** The model that is asked for a word: the chosen one, the one that was tried last, else one that is here. */
+/** The model that is asked for a word: the chosen one, the one that was tried last, one that is here, else the usual
+ * one. */
 export function modelOf(vendor: Vendor, chosen: string | null): string | null {
   const [name = ""] = chosen?.split(":") ?? [];
-  if (name === vendor.vendor || isKin(name, vendor.vendor)) return chosen;
+  if (name === vendor.vendor) return chosen;
   if (vendor.vendor === DEMO) return DEMO;
   if (vendor.tried) return vendor.tried.model;
-  return vendor.models[0] ? `${vendor.vendor}:${vendor.models[0]}` : null;
+  const model = vendor.models[0] ?? vendor.usual;
+  return model ? `${vendor.vendor}:${model}` : null;
 }
 
 export function needsKey(vendor: Vendor): boolean {
@@ -75,13 +63,14 @@ export function about(vendor: Vendor): string {
   if (tried?.refused) return MODELS.keyRefused(on(tried.at));
   if (tried?.ms === null) return tried.reason;
   const parts = [source(vendor)];
-  if (vendor.models.length) parts.push(MODELS.found(plural(vendor.models.length, "model")));
+  if (vendor.models.length) parts.push(MODELS.installed(plural(vendor.models.length, "model")));
   if (tried) parts.push(MODELS.tested(clock(tried.at), duration(tried.ms ?? 0)));
   return parts.filter(Boolean).join(" · ");
 }
 
 function source(vendor: Vendor): string {
-  if (vendor.key) return `${vendor.key} from the ${vendor.place === "environment" ? "environment" : "keyring"}`;
+  if (vendor.protocol) return [vendor.address, vendor.key ? MODELS.key(vendor.key) : MODELS.noKeyNeeded].join(" · ");
+  if (vendor.key) return `${vendor.key} from the ${vendor.place === "environment" ? "environment" : "secrets"}`;
   if (vendor.vendor === DEMO) return MODELS.demo;
   return vendor.address.replace(/^https?:\/\/|\/v1$/g, "");
 }

@@ -8,6 +8,7 @@ import { queries, useOperation } from "../../api/hooks";
 import { notify } from "../../app/notices";
 import { navigate } from "../../app/router";
 import { useTopTitle } from "../../app/title";
+import { useModelLists } from "../models/useModelLists";
 import { Demo } from "./Demo";
 import { FolderStep } from "./FolderStep";
 import { choices } from "./found";
@@ -22,7 +23,8 @@ const WELCOMED = "toolcrib.welcomed";
 export default function WelcomePage() {
   useTopTitle("Welcome");
   const models = useOperation("models", {});
-  const offered = choices(models.data);
+  const own = (models.data?.vendors ?? []).filter((vendor) => vendor.protocol !== "" && vendor.ready);
+  const offered = choices(models.data, useModelLists(own).lists);
   const [picked, setPicked] = useState<string | null>(null);
   const chosen = picked ?? models.data?.model ?? offered[0]?.model ?? "demo";
 

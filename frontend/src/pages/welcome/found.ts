@@ -1,41 +1,44 @@
-/** What was found on this computer, in words: models and their order, the default model of each vendor with a key,
- * "Found 9 servers in …". */
+/** What was found on this computer, in words: models and their order, "Found 9 servers in …". */
 
-import type { FoundSource, Models, Vendor } from "../../api/types";
+import type { FoundSource, ModelList, Models, Vendor } from "../../api/types";
 
 export interface Choice {
   /** What the setting would be. */
   model: string;
   name: string;
   about: string;
-  found: boolean;
+  /** How it comes to be here; the demo always is. */
+  tag: "found" | "added" | "";
 }
 
 const DEMO = "demo";
-/** The default model of each vendor with a key. */
-const USUAL: Record<string, string> = {
-  anthropic: "anthropic:claude-sonnet-4-5",
-  openai: "openai:gpt-5-mini",
-  gemini: "gemini:gemini-2.5-flash",
-};
 
 /** Found ones first, with where they were found; the demo last. */
-export function choices(models: Models | undefined): Choice[] {
+export function choices(models: Models | undefined, lists: readonly ModelList[] = []): Choice[] {
   const vendors = (models?.vendors ?? []).filter((vendor) => vendor.vendor !== DEMO);
   const local = vendors.flatMap((vendor) => vendor.models.map((name) => localChoice(vendor, name)));
-  const keyed = vendors.filter((vendor) => vendor.key !== null && vendor.models.length === 0).flatMap(keyedChoice);
-  return [...local, ...keyed, { model: DEMO, name: DEMO, about: "scripted, no account, real tools", found: false }];
+  const keyed = vendors.filter((vendor) => vendor.key !== null && vendor.usual !== "").map(keyedChoice);
+  const own = vendors
+    .filter((vendor) => vendor.protocol !== "" && vendor.ready)
+    .flatMap((one) => ownChoice(one, lists));
+  return [...own, ...local, ...keyed, { model: DEMO, name: DEMO, about: "scripted, no account, real tools", tag: "" }];
 }
 
 function localChoice(vendor: Vendor, name: string): Choice {
-  return { model: `${vendor.vendor}:${name}`, name, about: `in ${vendor.title}, on this computer`, found: true };
+  return { model: `${vendor.vendor}:${name}`, name, about: `in ${vendor.title}, on this computer`, tag: "found" };
 }
 
-function keyedChoice(vendor: Vendor): Choice[] {
-  const model = USUAL[vendor.vendor];
-  if (!model) return [];
+function keyedChoice(vendor: Vendor): Choice {
+  const model = `${vendor.vendor}:${vendor.usual}`;
   const where = vendor.place === "environment" ? "is set" : "is stored";
-  return [{ model, name: model, about: `${vendor.key} ${where}`, found: true }];
+  return { model, name: model, about: `${vendor.key} ${where}`, tag: "found" };
+}
+
+/** An address in the settings, by the model that it was tested with, else the first of its list. */
+function ownChoice({ vendor, tried, address }: Vendor, lists: readonly ModelList[]): Choice[] {
+  const first = lists.find((list) => list.vendor === vendor)?.models[0];
+  const model = tried?.model ?? (first && `${vendor}:${first.name}`);
+  return model ? [{ model, name: model, about: `at ${address.replace(/^https?:\/\//, "")}`, tag: "added" }] : [];
 }
 
 /** "Found 9 servers in Claude Desktop (5) and Cursor (3); one is the same in two places." */

@@ -89,7 +89,7 @@ function secretText(row: ImportRow): string {
   const kept = row.planned.secrets.length;
   const waiting = row.planned.waiting.length;
   const words = [
-    kept === 0 ? "" : `${kept} ${kept === 1 ? "value" : "values"} to store in your keyring`,
+    kept === 0 ? "" : `${kept} ${kept === 1 ? "value to store as a secret" : "values to store as secrets"}`,
     waiting === 0 ? "" : `${waiting} ${waiting === 1 ? "value is" : "values are"} missing`,
   ];
   return words.filter(Boolean).join(", ") || NONE;

@@ -1,9 +1,12 @@
 /** The tab Setup of a whole workflow: description, inputs, results, and how runs behave (model, timeout, runs at the
  * same time, wait for answers, offered as a tool). */
 
+import { useState } from "react";
+
 import { useOperation } from "../../../api/hooks";
 import { Icon } from "../../../ui/Icon";
 import { Switch } from "../../../ui/Switch";
+import { ChooseModel } from "../../models/ChooseModel";
 import type { EditorControls } from "../editor/state";
 import { newParameter, type Graph, type Options, type Parameter } from "../graph/file";
 import { sourcesFor, type Source } from "../graph/references";
@@ -166,6 +169,7 @@ interface OptionsProps {
 
 function RunSettings({ options, disabled, onChange }: OptionsProps) {
   const { data: models } = useOperation("host_info", {});
+  const [choosing, setChoosing] = useState(false);
   const put = (change: Partial<Options>, key: string) => onChange({ ...options, ...change }, key);
   return (
     <details className="further">
@@ -177,6 +181,10 @@ function RunSettings({ options, disabled, onChange }: OptionsProps) {
         disabled={disabled}
         onChange={(model) => put({ model: model || null }, "model")}
       />
+      <button type="button" className="btn bare small" disabled={disabled} onClick={() => setChoosing(true)}>
+        {SETUP.chooseModel}
+      </button>
+      {choosing && <ChooseModel onClose={() => setChoosing(false)} onModel={(model) => put({ model }, "model")} />}
       <PlainField
         label={SETUP.desktop}
         value={options.desktop}

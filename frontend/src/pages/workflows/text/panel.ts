@@ -77,6 +77,7 @@ export const SETUP = {
   nameLabel: "Name",
   options: "How it runs",
   model: "Model for AI steps",
+  chooseModel: "Choose from the lists…",
   desktop: "Desktop server",
   runTimeout: "Timeout for the whole run, in seconds",
   concurrency: "Runs at the same time",
