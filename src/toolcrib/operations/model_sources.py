@@ -24,6 +24,9 @@ from toolcrib.llm.trial import try_model
 from toolcrib.operations.operation import OperationParams, operation
 from toolcrib.operations.results.models import EndpointRemoved, ModelConnected, ModelList
 
+PATIENCE = 120.0
+"""Seconds for the answer to a test: a server on this machine may first have to load the model."""
+
 
 class ModelSource(OperationParams):
     """A vendor or an address, as it is stored or, with an `api_key` or a `url`, as it would be."""
@@ -84,7 +87,7 @@ async def model_connect(host: Host, params: NewModelSource) -> ModelConnected:
     source = _checked(host, params)
     async with _source(host, source) as models:
         model = params.model.strip() or await _first(models, source.vendor)
-        tried = await try_model(models.get(f"{source.vendor}:{model}"))
+        tried = await try_model(models.get(f"{source.vendor}:{model}"), timeout=PATIENCE)
         endpoint = models.settings.endpoints.get(source.vendor)
     changes: dict[str, Any] = {}
     if endpoint is not None:

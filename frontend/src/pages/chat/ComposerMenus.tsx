@@ -47,19 +47,6 @@ export function ModelMenu({ model, onModel }: { model: string; onModel: (model: 
   );
 }
 
-/** For a chat without a model: the form that connects one. */
-export function AddModel({ onModel }: { onModel: (model: string) => void }) {
-  const [adding, setAdding] = useState(false);
-  return (
-    <>
-      <button type="button" className="btn primary small" onClick={() => setAdding(true)}>
-        {TEXT.addModel}
-      </button>
-      {adding && <ConnectForm onClose={() => setAdding(false)} onModel={onModel} />}
-    </>
-  );
-}
-
 export function ModeMenu({ mode, onMode }: { mode: ModeName | null; onMode: (mode: ModeName) => void }) {
   const { data } = useOperation("host_info", {});
   const [sure, setSure] = useState(false);

@@ -1,10 +1,12 @@
 /** A new chat before the first message: heading, number of ready tools, suggested questions, and what is shown if
  * there is no model. The questions are in `text/samples.ts`. */
 
+import { useState } from "react";
+
 import { useOperation, usePages } from "../../api/hooks";
 import { samples } from "../../text/samples";
 import { Status } from "../../ui/Status";
-import { AddModel } from "./ComposerMenus";
+import { ConnectForm } from "../models/ConnectForm";
 import { lookedFor } from "./models";
 import { TEXT } from "./text";
 
@@ -18,7 +20,19 @@ interface Props {
 export function Empty({ model, onAsk, onModel }: Props) {
   const { data: models } = useOperation("models", {});
   const { data: tools } = usePages("tools", {});
-  if (models && !model) return <NoModel text={`${lookedFor(models)} ${TEXT.demoWorks}`} onModel={onModel} />;
+  const [adding, setAdding] = useState(false);
+  if (models && (!model || adding)) {
+    return (
+      <>
+        <NoModel
+          text={`${lookedFor(models)} ${TEXT.demoWorks}`}
+          onAdd={() => setAdding(true)}
+          onDemo={() => onModel("demo")}
+        />
+        {adding && <ConnectForm onClose={() => setAdding(false)} onModel={onModel} />}
+      </>
+    );
+  }
   return (
     <div className="empty-chat">
       <div className="empty-text">
@@ -36,15 +50,17 @@ export function Empty({ model, onAsk, onModel }: Props) {
   );
 }
 
-function NoModel({ text, onModel }: { text: string; onModel: (model: string) => void }) {
+function NoModel({ text, onAdd, onDemo }: { text: string; onAdd: () => void; onDemo: () => void }) {
   return (
     <div className="empty-chat">
       <div className="empty-text">
         <Status shape="need" word={TEXT.needsModel} />
         <p>{text}</p>
         <div className="row">
-          <AddModel onModel={onModel} />
-          <button type="button" className="btn small" onClick={() => onModel("demo")}>
+          <button type="button" className="btn primary small" onClick={onAdd}>
+            {TEXT.addModel}
+          </button>
+          <button type="button" className="btn small" onClick={onDemo}>
             {TEXT.useDemo}
           </button>
         </div>

@@ -56,11 +56,12 @@ function useDraftList(source: NewModelSource, hasKey: boolean) {
   const [list, setList] = useState<ModelList | null>(null);
   const [loading, setLoading] = useState(false);
   const [wrong, setWrong] = useState("");
-  const { vendor, url = "", protocol = "openai", api_key = "" } = source;
+  const { url = "", protocol = "openai", api_key = "" } = source;
+  const vendor = source.vendor || CONNECT.unnamed;
   const wanted = JSON.stringify([vendor, url, protocol, api_key]);
   const asked = useRef("");
   async function load() {
-    if (asked.current === wanted || !vendor) return;
+    if (asked.current === wanted || (!url && !source.vendor)) return;
     asked.current = wanted;
     setLoading(true);
     setWrong("");

@@ -20,6 +20,7 @@ export const CONNECT = {
   optionalKey: (place: Place | undefined) => `API key, if it needs one.${stored(place)}`,
   kept: "Leave empty to keep the stored one",
   name: "Name, such as studio or router",
+  unnamed: "address",
   url: "Address of its API, such as http://127.0.0.1:1234/v1",
   protocol: "Protocol",
   model: "Model (optional)",
