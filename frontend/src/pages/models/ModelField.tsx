@@ -102,7 +102,7 @@ export function ModelField(props: Props) {
           </li>
         ))}
       </ul>
-      {open && <State {...{ loading, notes, options, fitting }} />}
+      {open && <State {...{ loading, notes, options, fitting, isPart }} />}
     </div>
   );
 }
@@ -112,11 +112,14 @@ interface StateProps {
   notes: readonly string[];
   options: readonly ModelOption[];
   fitting: readonly ModelOption[];
+  /** What was typed is no whole name yet. */
+  isPart: boolean;
 }
 
-function State({ loading, notes, options, fitting }: StateProps) {
+function State({ loading, notes, options, fitting, isPart }: StateProps) {
   const lines = [...notes];
   if (loading) lines.unshift(CHOOSE.loading);
+  else if (isPart && fitting.length === 0) lines.unshift(CHOOSE.whole);
   else if (options.length > 0 && fitting.length === 0) lines.unshift(CHOOSE.nothing);
   else if (options.length === 0 && notes.length === 0) lines.unshift(CHOOSE.empty);
   if (fitting.length > SHOWN) lines.unshift(CHOOSE.more(fitting.length - SHOWN));
