@@ -42,6 +42,7 @@ EXAMPLE = {
     "mark": "0",
     "agreed": "0",
     "provider": "imap",
+    "vendor": "openai",
     "sign_in": "s1",
     "source": "one",
     "output": "",
