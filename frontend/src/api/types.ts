@@ -890,6 +890,12 @@ export interface EndedEvent {
   error: TurnError | null;
 }
 
+export interface EndpointRemoved {
+  name: string;
+  secret: string | null;
+  default: boolean;
+}
+
 /** The packages of the engine are being installed, once. */
 export interface EngineInstalling {
   installing: string;
@@ -1303,6 +1309,26 @@ export interface LetInPage {
   used_at: string;
 }
 
+/** A model of a list; prices are dollars for a million tokens. */
+export interface ListedModel {
+  name: string;
+  context: number | null;
+  input: number | null;
+  output: number | null;
+  created: string;
+}
+
+export interface LocalModelsParams {
+}
+
+/** A model server on this machine; `name` is free in the settings. */
+export interface LocalServer {
+  name: string;
+  title: string;
+  address: string;
+  models: string[];
+}
+
 export interface LogBatch {
   lines: string[];
 }
@@ -1354,6 +1380,34 @@ export interface MatchReason {
   field: string;
   terms: string[];
   score: number;
+}
+
+/** A vendor or an address that was tested and stored. */
+export interface ModelConnected {
+  model: string;
+  ms: number;
+  default: boolean;
+  place: "keyring" | "file" | null;
+}
+
+export interface ModelDisconnectParams {
+  name: string;
+}
+
+/** The models of a vendor to choose from. */
+export interface ModelList {
+  vendor: string;
+  models: ListedModel[];
+  listed: boolean;
+  reason: string;
+}
+
+export interface ModelListParams {
+  vendor: string;
+  url?: string;
+  protocol?: string;
+  api_key?: string;
+  again?: boolean;
 }
 
 /** Tokens and cost of one turn of a chat. */
@@ -1427,6 +1481,15 @@ export interface Needed {
   multiple: boolean;
 }
 
+export interface NewModelSource {
+  vendor: string;
+  url?: string;
+  protocol?: string;
+  api_key?: string;
+  model?: string;
+  replace?: boolean;
+}
+
 export interface NewlyInstalled {
   package: string;
   version: string;
@@ -1439,6 +1502,10 @@ export interface NewlyInstalled {
   remarks: string[];
   path: string;
   replaced: string | null;
+}
+
+export interface NextPlace {
+  place: "keyring" | "file";
 }
 
 /** One step. `settings` belong to its type: see `toolcrib.features.workflows.nodes`. */
@@ -2181,6 +2248,9 @@ export interface SecretInfo {
 export interface SecretListParams {
 }
 
+export interface SecretPlaceParams {
+}
+
 export interface SecretRemoveParams {
   name: string;
 }
@@ -2384,6 +2454,8 @@ export interface SettingSaved {
   key: string;
   value: unknown;
   before: unknown;
+  text: string;
+  before_text: string;
   command: string;
   untrusted: string[];
 }
@@ -2977,6 +3049,8 @@ export interface Vendor {
   place: "environment" | "secret" | null;
   ready: boolean;
   models: string[];
+  usual: string;
+  protocol: string;
   tried: VendorTrial | null;
 }
 
@@ -3832,6 +3906,12 @@ export interface Operations {
     event: unknown;
     result: LaunchShown;
   };
+  /** Find model servers on the usual ports of this machine that no setting names, besides Ollama. */
+  local_models: {
+    params: LocalModelsParams;
+    event: unknown;
+    result: LocalServer[];
+  };
   /** Sign in to a remote server in a browser and store the tokens as secrets. */
   login: {
     params: LoginParams;
@@ -3849,6 +3929,24 @@ export interface Operations {
     params: LogsParams;
     event: LogLine | LogBatch;
     result: LogLines;
+  };
+  /** Test a vendor with a key, or an address, and store it if it answers: the key as a secret. */
+  model_connect: {
+    params: NewModelSource;
+    event: unknown;
+    result: ModelConnected;
+  };
+  /** Remove an address from the settings, and the secret that was stored with it. */
+  model_disconnect: {
+    params: ModelDisconnectParams;
+    event: unknown;
+    result: EndpointRemoved;
+  };
+  /** List the models of a vendor with context length and price, from its own list if it can be asked. */
+  model_list: {
+    params: ModelListParams;
+    event: unknown;
+    result: ModelList;
   };
   /** List the usage of recent turns: model, rounds, tokens, cost. */
   model_requests: {
@@ -4059,6 +4157,12 @@ export interface Operations {
     params: SecretListParams;
     event: unknown;
     result: SecretInfo[];
+  };
+  /** Tell where a new secret would be stored: in the keyring, or in a private file if there is none. */
+  secret_place: {
+    params: SecretPlaceParams;
+    event: unknown;
+    result: NextPlace;
   };
   /** Remove a secret; servers that use it keep running until their next start. */
   secret_remove: {
