@@ -297,8 +297,8 @@ async def test_chats_are_found_renamed_forked_exported_deleted_and_brought_back(
         await ear.until("ended")
         chat = begun["chat"]
         renamed = await run(host, "chat_rename", chat=chat, title="Large animals")
-        found = await run(host, "chats", words="tusks")
-        nothing = await run(host, "chats", words="elephant")
+        found = await run(host, "chats_search", words="tusks")
+        nothing = await run(host, "chats_search", words="elephant")
         whole = await run(host, "chat_view", chat=chat)
         fork = await run(host, "chat_fork", chat=chat, entries=whole["turns"][0]["until"])
         forked = await run(host, "chat_view", chat=fork["id"])
@@ -313,9 +313,11 @@ async def test_chats_are_found_renamed_forked_exported_deleted_and_brought_back(
         back = await run(host, "chats")
 
     assert renamed["title"] == "Large animals"
-    assert [one["id"] for one in found["chats"]] == [chat]
-    assert "tusks" in found["chats"][0]["excerpt"]
-    assert nothing["chats"] == []
+    [hit] = found
+    assert (hit["chat"], hit["title"]) == (chat, "Large animals")
+    assert hit["excerpt"] == "It has tusks."
+    assert whole["turns"][1]["position"] < hit["position"] < whole["turns"][1]["until"]
+    assert nothing == []
     assert [turn["question"]["text"] for turn in forked["turns"]] == ["What is a walrus?"]
     assert text["name"] == "Large-animals.md"
     assert "It has tusks." in text["text"]
@@ -323,6 +325,23 @@ async def test_chats_are_found_renamed_forked_exported_deleted_and_brought_back(
     assert [one["id"] for one in left["chats"]] == [fork["id"]]
     assert [one["id"] for one in gone["chats"]] == [chat]
     assert {one["id"] for one in back["chats"]} == {chat, fork["id"]}
+
+
+async def test_pinned_chats_come_first_and_once(crib: Crib, model: Vendor) -> None:
+    async with opened(crib, model) as host:
+        first, second, third = [
+            (await host.chats.store.create("demo", title=title)).id for title in ("One", "Two", "Three")
+        ]
+        pinned = await run(host, "chat_pin", chat=first)
+        page = await run(host, "chats", limit=2)
+        rest = await run(host, "chats", before=page["chats"][-1]["updated"])
+        unpinned = await run(host, "chat_pin", chat=first, pinned=False)
+        plain = await run(host, "chats")
+
+    assert (pinned["on_top"], unpinned["on_top"]) == (True, False)
+    assert ([one["id"] for one in page["chats"]], page["more"]) == ([first, third, second], True)
+    assert rest["chats"] == []
+    assert [one["id"] for one in plain["chats"]] == [third, second, first]
 
 
 async def test_a_banned_tool_is_not_offered_and_a_pinned_one_always_is(crib: Crib, model: Vendor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,8 +14,9 @@ from toolcrib.agent.chat import Chat, Said, Took
 from toolcrib.clock import SystemClock
 from toolcrib.errors import NotFound
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Text, ToolAnswer, ToolUse, Usage
-from toolcrib.store.chats import Chats
+from toolcrib.store.chats import Chats, read_infos
 from toolcrib.store.database import AsyncDatabase, open_database
+from toolcrib.store.migrations import STEPS, apply_steps, migrate
 
 
 @dataclass
@@ -144,6 +146,37 @@ async def test_the_list_is_read_page_by_page(chats: Chats) -> None:
     second = await chats.list(3, before=first[-1].updated)
 
     assert [info.title for info in (*first, *second)] == ["4", "3", "2", "1", "0"]
+
+
+async def test_a_pin_lasts_is_not_copied_by_a_fork_and_changes_no_order(
+    chats: Chats, database: AsyncDatabase
+) -> None:
+    old = await chat_about(chats, "old")
+    await chat_about(chats, "new")
+
+    await chats.pin(old.id, pinned=True)
+    await chats.fork(old.id)
+    pinned = await Chats(database).pinned()
+    latest = await chats.list(1)
+    await chats.pin(old.id, pinned=False)
+
+    assert [info.title for info in pinned] == ["old"]
+    assert [info.title for info in latest] == ["old (fork)"]
+    assert list(await chats.pinned()) == []
+
+
+def test_chats_of_an_older_database_are_kept_and_not_pinned(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    before = STEPS.index(("ALTER TABLE chats ADD COLUMN pinned_at INTEGER",))
+    apply_steps(connection, STEPS[:before])
+    connection.execute(
+        "INSERT INTO chats (id, title, model, created, updated) VALUES ('a', 'Old', 'demo', 1, 1)"
+    )
+
+    migrate(connection)
+
+    [info] = read_infos(connection, "", ())
+    assert (info.title, info.pinned_at) == ("Old", None)
 
 
 async def test_no_fork_has_the_title_of_another_chat(chats: Chats) -> None:

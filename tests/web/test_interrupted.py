@@ -152,12 +152,12 @@ def test_an_interrupted_answer_is_found_forked_and_finished_elsewhere(crib: Crib
     release(model)
     model.say(Say(REST))
 
-    [found] = crib.run("chats", words="upon a time")["chats"]
+    [found] = crib.run("chats_search", words="upon a time")
     fork = crib.run("chat_fork", chat=chat)["id"]
     crib.run("chat_continue", chat=fork)
     until(lambda: crib.run("chat_view", chat=fork)["chat"]["state"] == "done")
 
-    assert found["id"] == chat
+    assert found["chat"] == chat
     assert crib.run("chat_view", chat=chat)["chat"]["state"] == "interrupted"
 
 

@@ -153,6 +153,8 @@ class ChatMetadata:
     """The user's working folder."""
     deleted: datetime | None = None
     """When it was deleted; it can be restored for a while."""
+    pinned_at: datetime | None = None
+    """When it was pinned to the top of the list, if it is."""
 
 
 @dataclass

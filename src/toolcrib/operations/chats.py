@@ -1,5 +1,5 @@
-"""Chats: list, search, show, rename, fork, export, delete, restore. Names of exported chats, the tools that a
-chat always or never offers, and the state in a list (done, stopped, failed, asking)."""
+"""Chats: list, search, show, pin, rename, fork, export, delete, restore. Names of exported chats, the tools
+that a chat always or never offers, and the state in a list (done, stopped, failed, asking)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from toolcrib.operations.operation import (
 )
 from toolcrib.operations.results.chats import (
     ChatExport,
+    ChatHit,
     ChatInfo,
     ChatList,
     ChatState,
@@ -36,6 +37,7 @@ from toolcrib.operations.results.chats import (
     RunningTurn,
 )
 from toolcrib.operations.results.models import ChatClosed
+from toolcrib.schema.json_values import moment
 from toolcrib.store.chat_rows import ChatStanding, beside_loop
 
 
@@ -45,25 +47,54 @@ async def chats(
     *,
     limit: Annotated[int, Field(ge=1, le=500)] = 50,
     before: datetime | None = None,
-    words: Annotated[str, Field(max_length=500)] = "",
     deleted: bool = False,
 ) -> ChatList:
-    """List chats with their state, newest first, or search them.
+    """List chats with their state: first all that are pinned, then the others, newest first.
 
-    `before`: only chats last used before this time.
-    `words`: search for these words, best match first.
+    `before`: only chats last used before this time, without the pinned ones.
     `deleted`: list deleted chats that can still be restored.
     """
-    if words.strip():
-        found = await host.chats.store.search(words, limit)
-        excerpts = {hit.info.id: hit.excerpt for hit in found}
-        return {"chats": await summaries(host, [hit.info for hit in found], excerpts), "more": False}
     if deleted:
         gone = list(await host.chats.store.deleted(limit))
         return {"chats": await summaries(host, gone, deleted=True), "more": False}
+    pinned = list(await host.chats.store.pinned()) if before is None else []
     listed = list(await host.chats.store.list(limit + 1, before=before))
-    shown = await summaries(host, listed[:limit])
-    return {"chats": shown, "more": len(listed) > limit}
+    others = [info for info in listed[:limit] if info.pinned_at is None]
+    return {"chats": await summaries(host, [*pinned, *others]), "more": len(listed) > limit}
+
+
+@operation(page=True)
+async def chats_search(
+    host: Host,
+    words: Annotated[str, Field(min_length=1, max_length=500)],
+    *,
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+) -> list[ChatHit]:
+    """Find chats with all of these words, or parts of words, in the title or in one message.
+
+    The latest chat comes first, each once.
+    """
+    found = await host.chats.store.search(words, limit)
+    return [
+        {
+            "chat": hit.info.id,
+            "title": hit.info.title,
+            "excerpt": hit.excerpt,
+            "time": moment(hit.info.updated),
+            "position": hit.position,
+        }
+        for hit in found
+    ]
+
+
+@operation(page=True)
+async def chat_pin(host: Host, chat: str, *, pinned: bool = True) -> ChatSummary:
+    """Pin a chat to the top of the list, or unpin it.
+
+    Raises `NotFound`.
+    """
+    info = await host.chats.store.pin(chat, pinned=pinned)
+    return (await summaries(host, [info]))[0]
 
 
 @operation(page=True)
@@ -239,17 +270,10 @@ _ENDINGS: Mapping[str | None, ChatState] = {
 }
 
 
-async def summaries(
-    host: Host,
-    chats: Sequence[StoredChat],
-    excerpts: Mapping[str, str] | None = None,
-    *,
-    deleted: bool = False,
-) -> list[ChatSummary]:
-    """These chats as a list shows them; `excerpts` are the places that were found, by chat."""
+async def summaries(host: Host, chats: Sequence[StoredChat], *, deleted: bool = False) -> list[ChatSummary]:
+    """These chats as a list shows them."""
     standings = await host.chats.rows.standings([(info.id, info.entries) for info in chats])
-    found = excerpts or {}
-    return [_summary(host, info, standings[info.id], found.get(info.id), deleted=deleted) for info in chats]
+    return [_summary(host, info, standings[info.id], deleted=deleted) for info in chats]
 
 
 async def states_of(host: Host, chats: Sequence[StoredChat]) -> dict[str, ChatState]:
@@ -257,9 +281,7 @@ async def states_of(host: Host, chats: Sequence[StoredChat]) -> dict[str, ChatSt
     return {chat["id"]: chat["state"] for chat in await summaries(host, chats)}
 
 
-def _summary(
-    host: Host, info: StoredChat, standing: ChatStanding, excerpt: str | None, *, deleted: bool
-) -> ChatSummary:
+def _summary(host: Host, info: StoredChat, standing: ChatStanding, *, deleted: bool) -> ChatSummary:
     told = host.chats.news.of(info.id)
     questions = host.chats.news.questions(info.id)
     state = _ENDINGS.get(standing.ending, "done")
@@ -271,7 +293,7 @@ def _summary(
         "questions": questions,
         "calls": standing.calls,
         "reason": standing.reason,
-        "excerpt": excerpt,
+        "on_top": info.pinned_at is not None,
         "deleted": deleted,
     }
     return cast("ChatSummary", shown)

@@ -18,10 +18,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from toolcrib.agent.chat import Chat, ChatMetadata, Entry
+from toolcrib.agent.chat import Chat, ChatMetadata, Entry, Partial, Said
 from toolcrib.agent.entry_json import entry_json, read_entry
 from toolcrib.clock import Clock, SystemClock
 from toolcrib.errors import NotFound
+from toolcrib.schema.messages import FromModel, FromUser
 from toolcrib.store.chat_rows import beside_loop
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection, contains_all, transact
@@ -29,7 +30,8 @@ from toolcrib.store.work_queue import AsyncDatabase
 
 _INFO = """
     SELECT id, title, model, created, updated, parent,
-           (SELECT count(*) FROM chat_entries WHERE chat = chats.id), project, pinned, banned, deleted
+           (SELECT count(*) FROM chat_entries WHERE chat = chats.id), project, pinned, banned, deleted,
+           pinned_at
     FROM chats
 """
 
@@ -77,8 +79,8 @@ def insert_with(info: ChatMetadata, rows: Sequence[EntryRow], connection: Databa
 def update(info: ChatMetadata, connection: DatabaseConnection) -> None:
     """Write everything that can change except entries."""
     connection.execute(
-        "UPDATE chats SET title = ?, model = ?, project = ?, pinned = ?, banned = ?, deleted = ?"
-        " WHERE id = ?",
+        "UPDATE chats SET title = ?, model = ?, project = ?, pinned = ?, banned = ?, deleted = ?,"
+        " pinned_at = ? WHERE id = ?",
         (
             info.title,
             info.model,
@@ -86,6 +88,7 @@ def update(info: ChatMetadata, connection: DatabaseConnection) -> None:
             json.dumps(info.pinned),
             json.dumps(info.banned),
             None if info.deleted is None else to_stored(info.deleted),
+            None if info.pinned_at is None else to_stored(info.pinned_at),
             info.id,
         ),
     )
@@ -166,7 +169,7 @@ def erase_deleted(before: datetime, connection: DatabaseConnection) -> None:
 
 
 def _read_info(row: tuple[Any, ...]) -> ChatMetadata:
-    chat, title, model, created, updated, parent, entries, project, pinned, banned, deleted = row
+    chat, title, model, created, updated, parent, entries, project, pinned, banned, deleted, pinned_at = row
     return ChatMetadata(
         id=chat,
         title=title,
@@ -179,12 +182,14 @@ def _read_info(row: tuple[Any, ...]) -> ChatMetadata:
         pinned=tuple(json.loads(pinned)),
         banned=tuple(json.loads(banned)),
         deleted=None if deleted is None else from_stored(deleted),
+        pinned_at=None if pinned_at is None else from_stored(pinned_at),
     )
 
 
 AROUND = 80
 """Characters before and after a word in an excerpt."""
 _PLACES = "SELECT chat, position, text FROM chat_words"
+_LAST_PLACES = "SELECT chat, max(position) FROM chat_words"
 _PARTIAL = (
     "SELECT chat, position, json_extract(body, '$.text') FROM chat_entries WHERE kind = 'partial'"
     " ORDER BY position"
@@ -207,44 +212,58 @@ def search(words: str, limit: int, connection: DatabaseConnection) -> list[ChatM
     if not wanted:
         return []
     places = _said(wanted, connection)
-    found: list[ChatMatch] = []
-    for info in read_infos(connection, "WHERE deleted IS NULL ORDER BY updated DESC, id", ()):
-        title = info.title.casefold()
-        if all(word.casefold() in title for word in wanted):
-            found.append(ChatMatch(info=info))
-        elif info.id in places:
-            position, text = places[info.id]
-            found.append(ChatMatch(info=info, excerpt=_excerpt(text, wanted[0]), position=position))
+    found: dict[str, int | None] = {}
+    titles = "SELECT id, title FROM chats WHERE deleted IS NULL ORDER BY updated DESC, id"
+    for chat, title in connection.execute(titles):
+        in_title = _has_all(title, wanted)
+        if in_title or chat in places:
+            found[chat] = None if in_title else places[chat]
         if len(found) == limit:
             break
-    return found
+    return [_match(info, found[info.id], wanted, connection) for info in _infos_of(list(found), connection)]
 
 
-def _said(words: list[str], connection: DatabaseConnection) -> dict[str, tuple[int, str]]:
-    """By chat, the last message with all words."""
+def _infos_of(chats: Sequence[str], connection: DatabaseConnection) -> list[ChatMetadata]:
+    marks = ", ".join("?" * len(chats))
+    return read_infos(connection, f"WHERE id IN ({marks}) ORDER BY updated DESC, id", chats) if chats else []
+
+
+def _match(
+    info: ChatMetadata, position: int | None, words: Sequence[str], connection: DatabaseConnection
+) -> ChatMatch:
+    if position is None:
+        return ChatMatch(info=info)
+    statement = "SELECT kind, body FROM chat_entries WHERE chat = ? AND position = ?"
+    kind, body = connection.execute(statement, (info.id, position)).fetchone()
+    entry = read_entry(kind, json.loads(body))
+    said = entry.message if isinstance(entry, Said) else entry
+    text = said.text if isinstance(said, FromUser | FromModel | Partial) else ""
+    return ChatMatch(info=info, excerpt=_excerpt(text, words[0]), position=position)
+
+
+def _said(words: Sequence[str], connection: DatabaseConnection) -> dict[str, int]:
+    """By chat, the position of the last message with all words."""
     long = [word for word in words if len(word) >= _SHORTEST]
-    short = [word.casefold() for word in words if len(word) < _SHORTEST]
-    if long:
-        clause, values = contains_all(connection, "chat_words", "text", long)
+    short = [word for word in words if len(word) < _SHORTEST]
+    clause, values = contains_all(connection, "chat_words", "text", long) if long else ("1 = 1", [])
+    if short:
         rows = connection.execute(f"{_PLACES} WHERE {clause} ORDER BY position", values)
+        found = {chat: position for chat, position, text in rows if _has_all(text, short)}
     else:
-        rows = connection.execute(f"{_PLACES} ORDER BY position")
-    found = {
-        chat: (position, text)
-        for chat, position, text in rows
-        if not short or all(word in text.casefold() for word in short)
-    }
+        rows = connection.execute(f"{_LAST_PLACES} WHERE {clause} GROUP BY chat", values)
+        found = dict(rows.fetchall())
     return {**_interrupted(words, connection), **found}
 
 
-def _interrupted(words: list[str], connection: DatabaseConnection) -> dict[str, tuple[int, str]]:
-    """By chat, the last interrupted answer with all words."""
-    wanted = [word.casefold() for word in words]
-    return {
-        chat: (position, text)
-        for chat, position, text in connection.execute(_PARTIAL)
-        if all(word in text.casefold() for word in wanted)
-    }
+def _interrupted(words: Sequence[str], connection: DatabaseConnection) -> dict[str, int]:
+    """By chat, the position of the last interrupted answer with all words."""
+    rows = connection.execute(_PARTIAL)
+    return {chat: position for chat, position, text in rows if _has_all(text, words)}
+
+
+def _has_all(text: str, words: Sequence[str]) -> bool:
+    plain = text.casefold()
+    return all(word.casefold() in plain for word in words)
 
 
 def _excerpt(text: str, word: str) -> str:
@@ -328,6 +347,14 @@ class Chats:
         clause = "WHERE deleted IS NULL AND updated < ? ORDER BY updated DESC, id LIMIT ?"
         return await self._infos(clause, until, limit)
 
+    async def pinned(self) -> Sequence[ChatMetadata]:
+        """The chats that are pinned to the top of the list, the latest first."""
+        return await self._infos("WHERE deleted IS NULL AND pinned_at IS NOT NULL ORDER BY updated DESC, id")
+
+    async def pin(self, chat: str, *, pinned: bool) -> ChatMetadata:
+        """Pin a chat to the top of the list, or unpin it."""
+        return await self._change(chat, pinned_at=self._clock.now() if pinned else None)
+
     async def search(self, words: str, limit: int = 50) -> Sequence[ChatMatch]:
         """Chats with all of these words in one message or in the title, latest first."""
         return await self._run(partial(search, words, limit))
@@ -359,6 +386,7 @@ class Chats:
             created=now,
             updated=now,
             entries=count,
+            pinned_at=None,
         )
         await self._run(partial(copy, info, whole.id, count))
         return Chat(info, whole.entries[:count], whole.times[:count])

@@ -37,6 +37,7 @@ TABLES = (
             "pinned",
             "banned",
             "deleted",
+            "pinned_at",
         ),
         key=("id",),
     ),

@@ -185,6 +185,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             "page_keys",
         )
     ),
+    ("ALTER TABLE chats ADD COLUMN pinned_at INTEGER",),  # when it was pinned to the top of the list; or null
 )
 
 

@@ -52,9 +52,22 @@ class ChatSummary(ChatInfo):
     calls: int
     reason: str
     """Why it failed, in a few words."""
-    excerpt: str | None
-    """The place that was found, when words were looked for."""
+    on_top: bool
+    """Pinned to the top of the list."""
     deleted: bool
+
+
+class ChatHit(TypedDict):
+    """A chat that was found."""
+
+    chat: str
+    title: str
+    excerpt: str
+    """The text around the first word; empty if the words are in the title."""
+    time: str
+    """When it was last used."""
+    position: int | None
+    """The entry with the words; null for the title."""
 
 
 class ChatList(TypedDict):

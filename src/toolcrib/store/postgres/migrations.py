@@ -264,6 +264,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (*_FUNCTIONS, *_TABLES, _SEARCH_INDEX, *_REVISIONS),
     (),  # the triggers of workflows, which the feature creates now
     _SIGNATURES,
+    ("ALTER TABLE chats ADD COLUMN pinned_at BIGINT",),
 )
 
 SCHEMA = "toolcrib"
