@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Crib
 from toolcrib.agent.chat import (
+    AttachedFile,
     ByHand,
     Chat,
     ChatMetadata,
@@ -67,12 +69,41 @@ INTERRUPTED: list[Entry] = [
     Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("no"),), ran=False),))),
     Partial(mark="m1", text="once upon", thinking="a story"),
     Continued(),
+    Said(FromUser(parts=(Text("again"),)), 0, (AttachedFile(key="f1", name="a.md", text="text", shown=2),)),
 ]
 
 
 @pytest.mark.parametrize("entry", [*ENTRIES, *INTERRUPTED], ids=lambda entry: type(entry).__name__)
 def test_an_entry_survives_json(entry: Entry) -> None:
     assert read_entry(*entry_json(entry)) == entry
+
+
+def test_what_a_question_replaced_is_not_shown_and_its_summary_does_not_count() -> None:
+    def said(text: str) -> Said:
+        return Said(FromModel(parts=(Text(text),)))
+
+    def asked(text: str, replaces: int | None = None) -> Said:
+        return Said(FromUser(parts=(Text(text),)), replaces)
+
+    now = datetime(2026, 11, 15, tzinfo=UTC)
+    chat = Chat(
+        ChatMetadata(id="c", title="", model="m", created=now, updated=now),
+        [
+            asked("one"),
+            said("1"),
+            asked("two"),
+            HistorySummary(covers=2, text="sum"),
+            said("2"),
+            asked("2b", 2),
+        ],
+    )
+
+    assert [message.parts[0] for message in chat.messages()] == [Text("one"), Text("1"), Text("2b")]
+    assert chat.questions() == ["one", "2b"]
+    assert chat.question()[0] == 5
+    assert chat.question(0)[1] == asked("one")
+    with pytest.raises(NotFound):
+        chat.question(2)
 
 
 def test_a_call_that_never_got_an_answer_gets_one() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from toolcrib import Host, open_host
 from toolcrib.agent import Agent
+from toolcrib.agent.agent import question
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.live import LiveTurn
 from toolcrib.chats.reducer import apply
@@ -56,7 +57,7 @@ class Recorder:
 
     async def ask(self, agent: Agent, text: str = "Go.", images: Sequence[Image] = ()) -> None:
         """Begin a turn in a new chat."""
-        self._follow(await start_turn(self.host, agent, None, text, images))
+        self._follow(await start_turn(self.host, agent, None, question(text, images)))
 
     async def resume(self, agent: Agent, chat: Chat) -> None:
         """Begin to continue the last answer of the chat."""

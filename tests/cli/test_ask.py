@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.command_line import CommandLine, Process
 from tests.cli.terminal import terminal
 
@@ -31,6 +33,25 @@ def test_a_running_host_answers(toolcrib: CommandLine, up: Process) -> None:
 def test_what_comes_through_a_pipe_belongs_to_the_question(toolcrib: CommandLine) -> None:
     assert toolcrib("ask", "--model", "demo", stdin="What is 2 plus 3?\n").out == "2 plus 3 is 5.\n"
     assert toolcrib("ask", "Reckon:", "-", "--model", "demo", stdin="4 plus 4\n").out == "4 plus 4 is 8.\n"
+
+
+def test_a_text_file_goes_with_the_question_and_other_files_are_refused(
+    toolcrib: CommandLine, tmp_path: Path
+) -> None:
+    notes, program = tmp_path / "notes.md", tmp_path / "a.out"
+    notes.write_text("Two walruses.")
+    program.write_bytes(b"\x7fELF\xff\xfe")
+
+    done = toolcrib("ask", "--model", "demo", "--file", str(notes), "What is 2 plus 3?")
+    refused = toolcrib("ask", "--json", "--model", "demo", "--file", str(program), "What is it?")
+    [chat] = toolcrib("chat", "--list", "--json").json
+    [asked] = [
+        one for one in toolcrib("chat", "--export", chat["id"], "--json").json["entries"] if "files" in one
+    ]
+
+    assert done.out == "2 plus 3 is 5.\n"
+    assert [(file["name"], file["text"]) for file in asked["files"]] == [("notes.md", "Two walruses.")]
+    assert refused.error["message"] == f"{program} is not a text file."
 
 
 def test_without_a_model_it_says_where_keys_go_and_offers_the_demo(toolcrib: CommandLine) -> None:

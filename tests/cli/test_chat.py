@@ -132,3 +132,14 @@ def test_a_call_that_needs_a_yes_asks_for_one(toolcrib: CommandLine, key: str, o
             assert screen.wait() == 0
     told = openai_chat.results(vendor.script.requests[-1])[0]
     assert told.failed == (outcome == "denied")
+
+
+def test_the_last_question_is_answered_again_and_changed(toolcrib: CommandLine) -> None:
+    lines = "/retry\nWhat is 1 plus 2?\n/retry\n/edit\n/edit What is 4 plus 5?\n"
+    done = toolcrib("chat", "--model", "demo", stdin=lines)
+
+    assert done.out.splitlines() == ["1 plus 2 is 3.", "1 plus 2 is 3.", "4 plus 5 is 9."]
+    assert "There is no question yet." in done.err
+    assert "Write the new question after /edit" in done.err
+    listed = toolcrib("chat", "--list", "--json").json
+    assert [chat["title"] for chat in listed] == ["What is 4 plus 5?"]

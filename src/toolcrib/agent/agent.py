@@ -16,6 +16,7 @@ from toolcrib.agent.approval_prompt import ChatAsker
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import (
     STOPPED_BY_USER,
+    AttachedFile,
     ByHand,
     Chat,
     Continued,
@@ -227,6 +228,7 @@ class Agent:
             asker = None if self.user is None else ChatAsker(self.user, turn.emit)
             self.gate.begin(turn.principal, asker=asker, project=self.project, mode=self.mode)
             self.gate.given(turn.principal, turn.chat.from_user())
+            self.gate.attached(turn.principal, [file.name for file in turn.chat.files])
 
     def halt(self, chat: str) -> bool:
         """Stop the turn of a chat; its reader still gets the last events. False if nothing runs."""
@@ -257,9 +259,15 @@ class Agent:
             await self.stop(chat)  # Anything started in between; mostly nothing.
 
 
-def question(text: str, images: Sequence[Image] = ()) -> Said:
+def question(
+    text: str,
+    images: Sequence[Image] = (),
+    *,
+    files: Sequence[AttachedFile] = (),
+    replaces: int | None = None,
+) -> Said:
     """A user's question as an entry of a chat."""
-    return Said(FromUser(parts=(Text(text), *images)))
+    return Said(FromUser(parts=(Text(text), *images)), replaces, tuple(files))
 
 
 def title_of(text: str) -> str:

@@ -44,11 +44,11 @@ _SEARCH: dict[str, Any] = {
 }
 _READ: dict[str, Any] = {
     "name": READ,
-    "description": "Read more of a tool's result that was cut.",
+    "description": "Read more of a tool's result, or of an attached file, that was cut.",
     "inputSchema": {
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": "The name given in the note where the result was cut."},
+            "name": {"type": "string", "description": "The name given in the note where it was cut."},
             "offset": {"type": "integer", "minimum": 0, "description": "The first character to read."},
             "length": {"type": "integer", "minimum": 1, "description": "Maximum number of characters."},
         },
@@ -92,8 +92,8 @@ def read_on(chat: Chat, arguments: Mapping[str, Any], limit: int) -> ToolResult:
     whole = chat.kept(name) if isinstance(name, str) else None
     if whole is None:
         raise InvalidArguments(
-            f"{READ}: there is no result named {name!r}.",
-            hint="Use the name from the note where the result was cut.",
+            f"{READ}: there is no result or file named {name!r}.",
+            hint="Use the name from the note where it was cut.",
         )
     if not isinstance(offset, int) or not isinstance(length, int) or offset < 0 or length < 1:
         raise InvalidArguments(f"{READ}: offset and length must be whole numbers.")

@@ -1,8 +1,9 @@
 """A chat: its entries, and the messages that a model gets from them. Has the texts for stopped calls and for
 continuing an interrupted answer, and the length of a shortened result.
 
-Entries are only ever added. Whatever happened to a chat (a stop, a crash between a call and its answer), the
-messages are valid for every vendor.
+Entries are only ever added: a question that is asked again, changed or not, says which entries it replaces,
+and models no longer get those. Whatever happened to a chat (a stop, a crash between a call and its answer),
+the messages are valid for every vendor.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolcrib.chats.result_text import INTERRUPTED, marked
+from toolcrib.agent.prompt import READ
+from toolcrib.chats.attached import attached_text
+from toolcrib.chats.result_text import INTERRUPTED, cut_note, marked
+from toolcrib.errors import NotFound
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, Text, ToolAnswer, ToolUse, Usage
 
 NEVER_RAN = frozenset({"denied", "invalid"})
@@ -26,9 +30,33 @@ CONTINUE = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AttachedFile:
+    """A text file that belongs to a question. Its text is untrusted, as the user need not have written it."""
+
+    key: str
+    """The name under which the model reads on."""
+    name: str
+    text: str = field(repr=False)
+    shown: int
+    """Characters of it that the model gets with the question."""
+
+    def for_model(self) -> str:
+        marked_text = attached_text(self.name, self.text[: self.shown])
+        if self.shown >= len(self.text):
+            return marked_text
+        whole = len(self.text)
+        return marked_text + cut_note(self.shown, whole, kept=whole, name=self.key, read_tool=READ)
+
+
 @dataclass(frozen=True)
 class Said:
     message: Message
+    replaces: int | None = None
+    """Of a question that is asked again: the position of the earlier one. It and all that followed are no
+    longer part of the conversation."""
+    files: tuple[AttachedFile, ...] = ()
+    """What the user attached to a question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,11 +196,29 @@ class Chat:
     def id(self) -> str:
         return self.info.id
 
+    @property
+    def current(self) -> list[Entry]:
+        """All entries, each that was replaced by a later question as a remark that says nothing."""
+        current = list(self.entries)
+        for position, entry in enumerate(self.entries):
+            if isinstance(entry, Said) and entry.replaces is not None:
+                current[entry.replaces : position] = [_REPLACED] * (position - entry.replaces)
+        return current
+
+    def question(self, position: int | None = None) -> tuple[int, Said]:
+        """The question at this position, else the last one, with its position; raises `NotFound`."""
+        for at, entry in reversed(list(enumerate(self.current))):
+            is_question = isinstance(entry, Said) and isinstance(entry.message, FromUser)
+            if is_question and position in (None, at):
+                return at, entry  # type: ignore[return-value]
+        where = "" if position is None else f" at position {position}"
+        raise NotFound(f"This chat has no question{where}.", hint="Ask something first.")
+
     def messages(self) -> list[Message]:
-        return shown(self.entries)
+        return shown(self.current)
 
     def questions(self) -> list[str]:
-        said = (entry.message for entry in self.entries if isinstance(entry, Said))
+        said = (entry.message for entry in self.current if isinstance(entry, Said))
         return [message.text for message in said if isinstance(message, FromUser)]
 
     def last_question(self) -> FromUser | None:
@@ -181,7 +227,7 @@ class Chat:
 
     def used(self) -> list[str]:
         """The tools that were called, latest first, each once."""
-        said = (entry.message for entry in reversed(self.entries) if isinstance(entry, Said))
+        said = (entry.message for entry in reversed(self.current) if isinstance(entry, Said))
         calls = [
             call.name
             for message in said
@@ -230,14 +276,21 @@ class Chat:
         return sum((entry for entry in self.entries if isinstance(entry, Took)), Took())
 
     def kept(self, name: str) -> str | None:
+        """The whole text of a result or an attached file of which the model was shown a part."""
         found = (entry.text for entry in self.entries if isinstance(entry, FullResult) and entry.name == name)
-        return next(found, None)
+        return next(found, None) or next((file.text for file in self.files if file.key == name), None)
+
+    @property
+    def files(self) -> list[AttachedFile]:
+        """All files that were attached to questions."""
+        return [file for entry in self.entries if isinstance(entry, Said) for file in entry.files]
 
     @property
     def keeps(self) -> int:
         return sum(isinstance(entry, FullResult) for entry in self.entries)
 
 
+_REPLACED = Remark(kind="replaced", text="")
 SHORT = 400
 """Characters kept of a shortened result."""
 
@@ -250,7 +303,7 @@ def shown(entries: Sequence[Entry]) -> list[Message]:
     if summary is not None:
         messages.append(FromUser(parts=(Text(summary.text),)))
     for position, entry in enumerate(entries):
-        message = _message(entry)
+        message = message_of(entry)
         if message is None or (summary is not None and position < summary.covers):
             continue
         if position < short_before and isinstance(message, FromTools):
@@ -259,8 +312,10 @@ def shown(entries: Sequence[Entry]) -> list[Message]:
     return answered(messages)
 
 
-def _message(entry: Entry) -> Message | None:
+def message_of(entry: Entry) -> Message | None:
     """The message of an entry; None if it has none."""
+    if isinstance(entry, Said) and isinstance(entry.message, FromUser) and entry.files:
+        return FromUser(parts=(*entry.message.parts, *(Text(file.for_model()) for file in entry.files)))
     if isinstance(entry, Said):
         return entry.message
     if isinstance(entry, Partial) and entry.text.strip():

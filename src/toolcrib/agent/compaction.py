@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolcrib.agent.chat import Chat, Entry, HistorySummary, Said, Shortened, Took, shown
+from toolcrib.agent.chat import Chat, Entry, HistorySummary, Said, Shortened, Took, message_of, shown
 from toolcrib.errors import ContextTooLong, ModelError
 from toolcrib.llm.model import CompletionRequest, Model, complete
 from toolcrib.schema.messages import (
@@ -88,11 +88,14 @@ def size(chat: Chat, tools: int, measured: MeasuredContext | None) -> int:
     if measured is None:
         return estimate
     since = chat.entries[measured.entries :]
-    if any(isinstance(entry, Shortened | HistorySummary) for entry in since):
+    if any(isinstance(entry, Shortened | HistorySummary) or _replaces(entry) for entry in since):
         return estimate
-    return max(
-        estimate, measured.tokens + weight([entry.message for entry in since if isinstance(entry, Said)])
-    )
+    said = [message_of(entry) for entry in since if isinstance(entry, Said)]
+    return max(estimate, measured.tokens + weight([message for message in said if message is not None]))
+
+
+def _replaces(entry: Entry) -> bool:
+    return isinstance(entry, Said) and entry.replaces is not None
 
 
 def _weight(message: Message) -> int:
@@ -127,15 +130,16 @@ def recent_start(entries: Sequence[Entry]) -> int:
 
 def shortening(chat: Chat) -> Shortened | None:
     """The first step: shorten older results; None if nothing would change."""
-    covers = recent_start(chat.entries)
-    before = max((entry.covers for entry in chat.entries if isinstance(entry, Shortened)), default=0)
+    covers = recent_start(chat.current)
+    before = max((entry.covers for entry in chat.current if isinstance(entry, Shortened)), default=0)
     return Shortened(covers=covers) if covers > before else None
 
 
 def can_summarise(chat: Chat) -> bool:
     """Whether there are messages before the latest rounds that no summary covers yet."""
-    done = max((entry.covers for entry in chat.entries if isinstance(entry, HistorySummary)), default=0)
-    return any(isinstance(entry, Said) for entry in chat.entries[done : recent_start(chat.entries)])
+    entries = chat.current
+    done = max((entry.covers for entry in entries if isinstance(entry, HistorySummary)), default=0)
+    return any(isinstance(entry, Said) for entry in entries[done : recent_start(entries)])
 
 
 async def summarise(chat: Chat, model: Model, room: int) -> tuple[HistorySummary | None, Usage]:
@@ -143,15 +147,16 @@ async def summarise(chat: Chat, model: Model, room: int) -> tuple[HistorySummary
 
     None if there is nothing to replace or the summary would not be shorter.
     """
-    covers = recent_start(chat.entries)
-    older = shown(chat.entries[:covers])
+    entries = chat.current
+    covers = recent_start(entries)
+    older = shown(entries[:covers])
     if not older:
         return None, Usage()
     note, usage = await _note(model, transcript(older), room)
     if not note.strip():
         return None, usage
     text = f"(Your summary of the conversation so far:)\n{_beginning(note, int(room * _NOTE_SHARE))}"
-    question = _open_question(chat.entries, covers)
+    question = _open_question(entries, covers)
     if question:
         text += f"\n\n(The user's last question, still open, in their words:)\n{question}"
     shorter = tokens(text) < weight(older)
@@ -177,16 +182,16 @@ async def _note(model: Model, record: str, room: int) -> tuple[str, Usage]:
 
 def _end(text: str, most: int) -> str:
     """The end of a text, at most this many tokens."""
-    kept = _share(text, most)
+    kept = share(text, most)
     return text if kept >= len(text) else f"(The beginning is left out.)\n{text[len(text) - kept :]}"
 
 
 def _beginning(text: str, most: int) -> str:
-    kept = _share(text, most)
+    kept = share(text, most)
     return text if kept >= len(text) else f"{text[:kept]}\n(The rest of the summary is left out.)"
 
 
-def _share(text: str, most: int) -> int:
+def share(text: str, most: int) -> int:
     """Characters of a text for this many tokens."""
     return int(len(text) * most / max(1, tokens(text)))
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from toolcrib.agent.chat import (
+    AttachedFile,
     ByHand,
     Continued,
     Entry,
@@ -100,7 +101,9 @@ def _read_answer(data: Mapping[str, Any]) -> ToolAnswer:
 def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
     """The kind of an entry, and its data."""
     if isinstance(entry, Said):
-        return "said", message_json(entry.message)
+        replaced = {} if entry.replaces is None else {"replaces": entry.replaces}
+        files = {"files": [dict(vars(file)) for file in entry.files]} if entry.files else {}
+        return "said", {**message_json(entry.message), **replaced, **files}
     if isinstance(entry, OfferedTools):
         tools = [{"name": name, "why": why} for name, why in entry.tools]
         return "offer", {"tools": tools, "note": entry.note}
@@ -115,7 +118,8 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
 def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
     """Reads an entry; an unknown kind becomes a remark."""
     if kind == "said":
-        return Said(_read_message(data))
+        files = tuple(_read(AttachedFile, file) for file in data.get("files", ()))
+        return Said(_read_message(data), data.get("replaces"), files)
     if kind == "offer":
         tools = tuple((tool["name"], tool["why"]) for tool in data["tools"])
         return OfferedTools(tools=tools, note=data.get("note", ""))

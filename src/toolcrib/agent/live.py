@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agent.chat import Chat, Continued
+from toolcrib.agent.chat import Chat, Continued, Said
 from toolcrib.agent.events import AgentEvent, CallMoved, RoundEnded, Speaking, Thinking, TurnEnded
 from toolcrib.errors import CallFailed, NotFound, ToolcribError, UsageError
 from toolcrib.schema.messages import Image, Usage
@@ -139,6 +139,10 @@ class Turns:
         if chat is None:
             return self.answer(agent, await agent.open_chat(text, images))
         return self._start(agent, chat, agent.run(text, chat=chat, images=images), len(chat.entries))
+
+    def ask(self, agent: Agent, chat: Chat, asked: Said) -> LiveTurn:
+        """Start answering this question, which is added to the chat; raises `UsageError` if it is busy."""
+        return self._start(agent, chat, agent.answer(chat, asked), len(chat.entries))
 
     def answer(self, agent: Agent, chat: Chat) -> LiveTurn:
         """Start answering the last question of a chat."""

@@ -168,6 +168,12 @@ class ApprovalGate:
         for text in texts:
             addresses.give(text)
 
+    def attached(self, principal: Principal, files: Iterable[str]) -> None:
+        """The user of a session attached these files: what they say is untrusted, and may be private."""
+        session = self.sessions.of(principal)
+        for name in files:
+            session.saw(name, untrusted=True, private_from=name)
+
     async def add_results(self, principal: Principal, calls: Iterable[PastCall]) -> None:
         """The results of calls that were made elsewhere are part of the session from now on."""
         session, known = self.sessions.of(principal), list[tuple[ToolCall, str | None]]()

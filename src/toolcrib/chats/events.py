@@ -4,12 +4,12 @@ makes a turn of them.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from toolcrib.chats.call_question import CallQuestion
-from toolcrib.chats.wire import CallOutcome, OfferedTool, PictureData, TokenUsage, TurnEnding
+from toolcrib.chats.wire import CallOutcome, FileInfo, OfferedTool, PictureData, TokenUsage, TurnEnding
 from toolcrib.schema.failures import FailureText
 
 
@@ -21,6 +21,9 @@ class QuestionEvent(TypedDict):
     images: list[PictureData]
     """Empty where it is told live: `chat_view` has them."""
     pictures: int
+    files: NotRequired[list[FileInfo]]
+    replaces: NotRequired[int]
+    """The position of the question that it replaces, with all that followed."""
     time: str
 
 

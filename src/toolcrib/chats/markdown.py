@@ -38,7 +38,8 @@ def _question(turn: Turn) -> list[str]:
     if turn.text is None:
         return []
     pictures = [f"*(a picture, {image['mime']})*" for image in turn.images]
-    parts = [part for part in (turn.text, *pictures) if part]
+    files = [f"*(a file, {file['name']})*" for file in turn.files]
+    parts = [part for part in (turn.text, *pictures, *files) if part]
     return ["## Question", *parts] if parts else []
 
 

@@ -61,6 +61,7 @@ def _question(turn: Turn, event: QuestionEvent) -> None:
         _continue(turn)
         return
     turn.text, turn.images, turn.time = event["text"], list(event["images"]), event["time"]
+    turn.files = list(event.get("files", ()))
 
 
 def _continue(turn: Turn) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from toolcrib.chats.attached import attached_json
 from toolcrib.chats.reducer import apply
 from toolcrib.chats.result_text import INTERRUPTED, read_result
 from toolcrib.chats.turn import Turn, TurnCall, TurnNote, TurnText
-from toolcrib.chats.wire import PictureData
+from toolcrib.chats.wire import PictureData, QuestionVersion
 
 Json = Mapping[str, Any]
 
@@ -52,6 +53,7 @@ class _NoNames:
 class _Replay:
     names: ToolNames
     of: int
+    every: bool
     turns: list[Turn] = field(default_factory=list)
 
     def take(self, entry: StoredEntry) -> None:
@@ -70,6 +72,9 @@ class _Replay:
 
     def _turn(self, entry: StoredEntry) -> Turn:
         is_question = entry.kind == "said" and entry.body["from"] == "person"
+        replaced = entry.body.get("replaces") if is_question else None
+        if replaced is not None and not self.every:
+            self.turns = [turn for turn in self.turns if turn.position < replaced]
         if is_question or not self.turns:
             self.turns.append(Turn(position=entry.position, time=entry.time, of=self.of))
         return self.turns[-1]
@@ -148,7 +153,8 @@ class _Replay:
 def _ask(turn: Turn, entry: StoredEntry) -> None:
     parts = entry.body["parts"]
     text = "\n".join(part["text"] for part in parts if part["type"] == "text")
-    apply(turn, {"event": "question", "text": text, "images": _pictures(parts), "time": entry.time})
+    asked = {"event": "question", "text": text, "images": _pictures(parts), "time": entry.time}
+    apply(turn, {**asked, "files": [attached_json(file) for file in entry.body.get("files", ())]})
 
 
 def _answer(turn: Turn, answer: Json) -> None:
@@ -205,6 +211,29 @@ def _was_answered(turn: Turn) -> bool:
     return isinstance(last, TurnText) and last.kind == "text" and not last.partial
 
 
+def versions(entries: Sequence[StoredEntry]) -> dict[int, list[QuestionVersion]]:
+    """By the position of a question that was asked again: all its versions, in their order, itself included.
+
+    Each says how many entries the chat had before that version was replaced, or null while it is current.
+    """
+    groups: dict[int, list[int]] = {}
+    until: dict[int, int | None] = {}
+    for entry in entries:
+        if entry.kind != "said" or entry.body["from"] != "person":
+            continue
+        replaced = entry.body.get("replaces")
+        if replaced is not None:
+            until |= {at: entry.position for at, end in until.items() if end is None and at >= replaced}
+        group = groups[entry.position] = [] if replaced is None else groups.get(replaced, [])
+        group.append(entry.position)
+        until[entry.position] = None
+    return {
+        position: [{"position": at, "until": until.get(at)} for at in group]
+        for position, group in groups.items()
+        if len(group) > 1
+    }
+
+
 REMARKS = ("stopped", "failed", "notice")
 _STEPS = {
     "said": _Replay.said,
@@ -219,9 +248,14 @@ _STEPS = {
 }
 
 
-def replay(entries: Sequence[StoredEntry], names: ToolNames | None = None, of: int = 0) -> list[Turn]:
-    """The turns of a chat, where `of` tools exist; one without an ending was interrupted, like its calls."""
-    found = _Replay(names or _NoNames(), of)
+def replay(
+    entries: Sequence[StoredEntry], names: ToolNames | None = None, of: int = 0, *, every: bool = False
+) -> list[Turn]:
+    """The turns of a chat, where `of` tools exist; one without an ending was interrupted, like its calls.
+
+    Those that a later question replaced are left out, unless `every` turn is wanted.
+    """
+    found = _Replay(names or _NoNames(), of, every)
     for entry in entries:
         found.take(entry)
     for turn in found.turns:

@@ -19,7 +19,7 @@ from toolcrib.chats.events import (
     TurnError,
 )
 from toolcrib.chats.result_text import CutResult
-from toolcrib.chats.wire import CallOutcome, OfferedTool, PictureData, TokenUsage, TurnEnding
+from toolcrib.chats.wire import CallOutcome, FileInfo, OfferedTool, PictureData, TokenUsage, TurnEnding
 
 AskingEvent = CallAskingEvent | ServerAskingEvent
 NoteKind = Literal["stopped", "failed", "shortened", "notice", "continued", "again"]
@@ -124,6 +124,7 @@ class Turn:
     text: str | None = None
     """The question; None when the turn has none, such as a call by hand in an empty chat."""
     images: list[PictureData] = field(default_factory=list)
+    files: list[FileInfo] = field(default_factory=list)
     time: str | None = None
     offered: list[OfferedTool] = field(default_factory=list)
     of: int = 0

@@ -21,6 +21,8 @@ def turn_json(turn: Turn) -> ChatTurn:
     question = None
     if turn.text is not None:
         question = {"position": turn.position, "text": turn.text, "images": turn.images}
+        if turn.files:
+            question["files"] = turn.files
     return {
         "position": turn.position,
         "until": turn.until,
@@ -81,7 +83,7 @@ def _note_json(note: TurnNote) -> NoteItem:
 
 def whole_call(entries: Sequence[StoredEntry], wanted: str) -> CallWhole:
     """Everything that one call answered; raises `NotFound`."""
-    calls = (call for turn in replay(entries) for call in turn.calls)
+    calls = (call for turn in replay(entries, every=True) for call in turn.calls)
     call = next((call for call in calls if call.id == wanted and call.has_result), None)
     if call is None:
         raise NotFound(f"No call {wanted!r} has answered in this chat.", hint="It may still be running.")

@@ -51,12 +51,38 @@ class PictureData(TypedDict):
     data: str
 
 
+class FileInfo(TypedDict):
+    """A text file that belongs to a question; `chat_file` has its text."""
+
+    key: str
+    name: str
+    chars: int
+    shown: int
+    """How many of its characters the model was shown; it can read on."""
+
+
+class FileText(TypedDict):
+    """A text file that belongs to a question, whole."""
+
+    name: str
+    text: str
+
+
 class ChatQuestion(TypedDict):
     """What the person said."""
 
     position: int
     text: str
     images: list[PictureData]
+    files: NotRequired[list[FileInfo]]
+
+
+class QuestionVersion(TypedDict):
+    """A question that was asked again, or the one that replaced it."""
+
+    position: int
+    until: int | None
+    """Entries of the chat before it was replaced, to look at this version; null for the current one."""
 
 
 class OfferedTool(TypedDict):
@@ -140,6 +166,8 @@ class ChatTurn(TypedDict):
     ending: TurnEnding | None
     usage: TokenUsage | None
     cost: float | None
+    versions: NotRequired[list[QuestionVersion]]
+    """All versions of a question that was asked again, in their order."""
 
 
 class CallWhole(TypedDict):

@@ -1,16 +1,17 @@
 """The loop of `toolcrib chat`: reads questions, shows answers, runs slash commands (`/new`, `/model`,
-`/fork`, `/usage`) and prints their help; Esc stops an answer. Also offers models if none is set."""
+`/retry`, `/edit`, `/fork`, `/usage`) and prints their help; Esc stops an answer. Also offers models if none
+is set."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.cli.keyboard import Prompt, TerminalKeyboard
 from toolcrib.cli.output import label, note, paint, say
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from toolcrib.operations.results.chats import ChatWhole
 
 CONTINUE = "/continue"
+RETRY = "/retry"
+EDIT = "/edit"
 DEMO = "demo"
 HELP = """/new            start a new chat
 /model NAME     switch to another model
@@ -32,6 +35,8 @@ HELP = """/new            start a new chat
 /open ID        continue another chat
 /fork           continue in a copy of this chat
 /continue       continue an answer that was interrupted or stopped
+/retry          answer the last question again, with the model chosen now
+/edit TEXT      ask TEXT instead of the last question
 /usage          show the tokens used so far
 /exit           quit (Ctrl-D)
 /help           show this list
@@ -60,14 +65,14 @@ class ChatLoop:
                 while (line := await prompt.read()) is not None:
                     if not line.strip():
                         continue
-                    if line.strip() == CONTINUE:
-                        await self._continue(connection, prompt, interactive=interactive)
+                    if (turn := _turn_of(line)) is not None:
+                        await self._work_on_last(turn, connection, prompt, interactive=interactive)
                         continue
                     if line.startswith("/") and "\n" not in line:
                         if not await self._command(line, connection):
                             break
                         continue
-                    await self._turn(line, connection, prompt, interactive=interactive)
+                    await self._turn({"text": line}, connection, prompt, interactive=interactive)
             await self._close(connection)
 
     async def _close(self, connection: _Connection) -> None:
@@ -86,19 +91,25 @@ class ChatLoop:
             self.model = await choose_model(await (await connection.client()).models(), prompt)
         note(f"Model: {self.model}. /help lists the commands; Ctrl-D quits.")
 
-    async def _continue(self, connection: _Connection, prompt: Prompt, *, interactive: bool) -> None:
+    async def _work_on_last(
+        self, turn: Mapping[str, Any], connection: _Connection, prompt: Prompt, *, interactive: bool
+    ) -> None:
+        """Continue the last answer, or ask its question again."""
         if self.chat is None:
-            note("There is no answer to continue yet.")
-            return
-        await self._turn("", connection, prompt, interactive=interactive)
+            note("There is no question yet.")
+        elif turn.get("text") == "":
+            note(f"Write the new question after {EDIT}: {EDIT} What is 2 plus 2?")
+        else:
+            await self._turn(turn, connection, prompt, interactive=interactive)
 
-    async def _turn(self, text: str, connection: _Connection, prompt: Prompt, *, interactive: bool) -> None:
-        """Ask; without a text, continue the last answer."""
+    async def _turn(
+        self, turn: Mapping[str, Any], connection: _Connection, prompt: Prompt, *, interactive: bool
+    ) -> None:
+        """Ask, continue or ask again, as these parameters say."""
         client = await connection.client()
         request = partial(
             client.ask,
-            text=text,
-            resume=not text,
+            **turn,
             model=self.model,
             chat=self.chat,
             effort=self.effort,
@@ -106,8 +117,8 @@ class ChatLoop:
             wait=20.0,
         )
         with TerminalKeyboard(lambda: task.cancel()) if interactive else nullcontext() as keys:
-            turn = run_turn(self.surface, client, request, turn_view(), keys, on_chat=self._began)
-            task = asyncio.ensure_future(turn)
+            work = run_turn(self.surface, client, request, turn_view(), keys, on_chat=self._began)
+            task = asyncio.ensure_future(work)
             with _interrupts(task.cancel):
                 try:
                     await asyncio.wait([task])
@@ -182,6 +193,16 @@ class ChatLoop:
 
         cost = "unknown" if self._cost is None else f"about ${self._cost:.4f} by list prices of {LOOKED_UP}"
         note(f"{self._tokens[0]:,} tokens in, {self._tokens[1]:,} out; cost: {cost}.")
+
+
+def _turn_of(line: str) -> Mapping[str, Any] | None:
+    """What a command about the last answer asks for; None for any other line."""
+    word, _, rest = line.strip().partition(" ")
+    if line.strip() == CONTINUE:
+        return {"resume": True}
+    if line.strip() == RETRY:
+        return {"again": True}
+    return {"again": True, "text": rest.strip()} if word == EDIT else None
 
 
 def note_unfinished(chat: ChatWhole) -> None:

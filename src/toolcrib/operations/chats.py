@@ -16,8 +16,10 @@ from toolcrib.agent.agent import agent_principal
 from toolcrib.agent.chat import Chat
 from toolcrib.agent.chat import ChatMetadata as StoredChat
 from toolcrib.agent.export import as_markdown, chat_info_json, chat_json
-from toolcrib.chats.replay import StoredEntry, replay
+from toolcrib.chats.replay import StoredEntry, replay, versions
 from toolcrib.chats.turn_json import turn_json
+from toolcrib.chats.wire import ChatTurn, FileText, QuestionVersion
+from toolcrib.errors import NotFound
 from toolcrib.host import Host
 from toolcrib.host.chat_services import Told
 from toolcrib.operations.operation import (
@@ -124,26 +126,29 @@ async def chat_view(
     *,
     limit: Annotated[int, Field(ge=1, le=10_000)] = 60,
     before: Annotated[int | None, Field(ge=0)] = None,
+    until: Annotated[int | None, Field(ge=0)] = None,
 ) -> ChatView:
     """Show the turns of a chat, and the running one.
 
     Raises `NotFound`.
     `limit`: how many turns, the latest ones.
     `before`: only turns that begin before this position.
+    `until`: the chat as it was with so many entries, such as before a question was asked again.
     """
     found = await host.chats.store.load(chat)
     # What is told is taken before what is kept: a turn that ends in between is then shown twice by its
     # number, which the page notices, and never not at all.
     told = host.chats.news.of(found.id)
-    entries = _ended(await host.chats.rows.read(found.id), told)
+    every = await host.chats.rows.read(found.id)
+    entries = _ended(every, told) if until is None else [one for one in every if one.position < until]
     turns = await beside_loop(entries, replay, entries, host.chats.words, len(host.tools()))
     wanted = [turn for turn in turns if before is None or turn.position < before]
-    took = found.took()
+    took, asked_again = found.took(), versions(every)
     return {
         "chat": (await summaries(host, [found.info]))[0],
-        "turns": [turn_json(turn) for turn in wanted[-limit:]],
+        "turns": [_with_versions(turn_json(turn), asked_again) for turn in wanted[-limit:]],
         "earlier": max(0, len(wanted) - limit),
-        "running": _running(told) if before is None else None,
+        "running": _running(told) if before is None and until is None else None,
         "usage": cast("Any", asdict(took.usage)),
         "cost": took.cost,
         "calls": sum(len(turn.calls) for turn in turns),
@@ -151,6 +156,11 @@ async def chat_view(
         "banned": list(found.info.banned),
         "project": host.settings.terminal.folder,
     }
+
+
+def _with_versions(turn: ChatTurn, asked_again: Mapping[int, list[QuestionVersion]]) -> ChatTurn:
+    found = asked_again.get(turn["position"])
+    return turn if found is None else {**turn, "versions": found}
 
 
 def _running(told: Told | None) -> RunningTurn | None:
@@ -200,6 +210,19 @@ async def chat_fork(host: Host, chat: str, *, entries: Annotated[int | None, Fie
     forked = await host.chats.store.fork(chat, entries)
     states = await states_of(host, [forked.info])
     return cast("ChatInfo", {**chat_info_json(forked.info), "state": states[forked.id]})
+
+
+@operation(page=True)
+async def chat_file(host: Host, chat: str, key: str) -> FileText:
+    """Show the text of a file that was attached to a question.
+
+    Raises `NotFound`.
+    """
+    found = await host.chats.store.load(chat)
+    file = next((file for file in found.files if file.key == key), None)
+    if file is None:
+        raise NotFound(f"There is no file {key!r} in this chat.")
+    return {"name": file.name, "text": file.text}
 
 
 _LONGEST_NAME = 60

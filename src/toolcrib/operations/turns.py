@@ -1,11 +1,12 @@
-"""Turns of a chat: ask, continue, stop, call a tool again. Number and size of pictures, which model answers,
-and how long a question waits for servers that are starting."""
+"""Turns of a chat: ask, ask again, continue, stop, call a tool again. Number and size of pictures, which
+model answers, and how long a question waits for servers that are starting."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self, cast
 
@@ -13,10 +14,12 @@ from pydantic import Field, model_validator
 
 from toolcrib.agent import Agent
 from toolcrib.agent.agent import agent_principal, question, title_of
-from toolcrib.agent.chat import Chat
+from toolcrib.agent.attached_files import LONGEST_FILE, MOST_FILES, attach
+from toolcrib.agent.chat import Chat, Said
 from toolcrib.agent.events import TurnEnded, event_json
 from toolcrib.agent.export import answer_json
 from toolcrib.agent.live import LiveTurn
+from toolcrib.chats.attached import attached_json
 from toolcrib.chats.turn_json import whole_call
 from toolcrib.chats.wire import CallWhole
 from toolcrib.config.settings import Effort
@@ -40,7 +43,7 @@ from toolcrib.operations.results.chats import CallStopped, TurnStarted, TurnStop
 from toolcrib.operations.results.models import Answered, AnswerEvent
 from toolcrib.schema.approvals import Mode
 from toolcrib.schema.json_values import moment
-from toolcrib.schema.messages import Image
+from toolcrib.schema.messages import FromUser, Image
 
 
 class QuestionPicture(OperationParams):
@@ -49,6 +52,15 @@ class QuestionPicture(OperationParams):
     data: str
     mime: str = "image/png"
 
+
+class QuestionFile(OperationParams):
+    """A text file that belongs to the question."""
+
+    name: str = Field(min_length=1, max_length=1000)
+    text: str = Field(max_length=LONGEST_FILE)
+
+
+Files = Annotated[tuple[QuestionFile, ...], Field(max_length=MOST_FILES)]
 
 STOPPING = 10.0
 """Seconds for which a question waits for the end of the one before it in its chat, if that was stopped."""
@@ -60,11 +72,14 @@ class AskParams(OperationParams):
     text: str = ""
     resume: bool = False
     """Continue the last answer of `chat`, which ended early, instead of asking `text`."""
+    again: bool = False
+    """Ask the last question of `chat` again, or `text` in its place; what it led to so far is replaced."""
     model: str | None = None
     """As the settings say when it is left out; in a chat that goes on, as before."""
     chat: str | None = None
     """A chat to go on with: its id, the beginning of it, or `last`."""
     images: tuple[QuestionPicture, ...] = ()
+    files: Files = ()
     max_rounds: int | None = Field(default=None, ge=1, le=1000)
     effort: Effort | None = None
     """How much the model thinks; None for what the settings say."""
@@ -82,7 +97,9 @@ class AskParams(OperationParams):
 
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
-        if self.resume == bool(self.text) or (self.resume and not self.chat):
+        if self.again and (self.resume or not self.chat):
+            raise ValueError("`again` needs a `chat`, and no `resume`")
+        if not self.again and (self.resume == bool(self.text) or (self.resume and not self.chat)):
             raise ValueError("give either `text`, or `resume` and a `chat`")
         return self
 
@@ -93,7 +110,6 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
 
     Emits the events of the turn.
     """
-    images = [attached_picture(image.data, image.mime) for image in params.images]
     await servers_settled(host, params.wait)
     if not host.lent:
         host.open_workspace_tools()
@@ -110,7 +126,7 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
         effort=params.effort,
     )
     try:
-        turn = await _start(host, agent, chat, params.text, images, resume=params.resume)
+        turn = await _start(host, agent, chat, params)
         try:
             return await _follow(turn, invocation.emit)
         finally:
@@ -123,12 +139,30 @@ async def ask(host: Host, invocation: Invocation[AnswerEvent], params: AskParams
             await models.close()
 
 
-async def _start(
-    host: Host, agent: Agent, chat: Chat | None, text: str, images: list[Image], *, resume: bool
-) -> LiveTurn:
-    if resume and chat is not None:
+async def _start(host: Host, agent: Agent, chat: Chat | None, params: AskParams) -> LiveTurn:
+    if params.resume and chat is not None:
         return await resume_turn(host, agent, chat)
-    return await start_turn(host, agent, chat, text, images)
+    replaces = None
+    if params.again and chat is not None:
+        replaces, before = chat.question()
+        if not params.text:
+            return await start_turn(host, agent, chat, replace(before, replaces=replaces))
+    asked = await _asked(agent, chat, params.text, params.images, params.files, replaces)
+    return await start_turn(host, agent, chat, asked)
+
+
+async def _asked(
+    agent: Agent,
+    chat: Chat | None,
+    text: str,
+    images: Sequence[QuestionPicture | Picture],
+    files: Sequence[QuestionFile],
+    replaces: int | None = None,
+) -> Said:
+    """A question with its pictures and files; raises `UsageError` for those that cannot be sent."""
+    pictures = [attached_picture(image.data, image.mime) for image in images]
+    attached = attach(files, chat, (await agent.model.traits()).context_tokens) if files else ()
+    return question(text, pictures, files=attached, replaces=replaces)
 
 
 async def _follow(turn: LiveTurn, emit: Emit) -> Answered:
@@ -185,6 +219,8 @@ async def chat_send(
     mode: Mode | None = None,
     project: str = "",
     images: Annotated[tuple[Picture, ...], Field(max_length=MOST_PICTURES)] = (),
+    files: Files = (),
+    replaces: Annotated[int | None, Field(ge=0)] = None,
     pinned: tuple[str, ...] | None = None,
     banned: tuple[str, ...] | None = None,
 ) -> TurnStarted:
@@ -192,20 +228,49 @@ async def chat_send(
 
     Events come over `/api/live`.
     `chat`: the chat to continue; a new one if missing.
+    `files`: text files; of long ones the model is shown the beginning, and can read on.
+    `replaces`: the position of a question that this one replaces, with all that followed; both are kept.
     `model`: that of the chat or of the settings if missing.
     `pinned`: tools that this chat always offers; unchanged if missing.
     """
-    pictures = [attached_picture(image.data, image.mime) for image in images]
     found = await host.chats.store.load(chat) if chat else None
+    if replaces is not None:
+        if found is None:
+            raise UsageError("`replaces` needs a `chat`.")
+        found.question(replaces)
     agent = await agent_for(host, found, model=model, mode=mode, project=project)
-    if pictures and not (await agent.model.traits()).images:
+    asked = await _asked(agent, found, text, images, files, replaces)
+    if images and not (await agent.model.traits()).images:
         raise UsageError(
             f"{agent.model.name} cannot see pictures.", hint="Send without it, or choose another model."
         )
     await settled(host, SETTLE)
     if found is not None and (pinned is not None or banned is not None):
         found.info = await host.chats.store.choose_tools(found.id, pinned=pinned, banned=banned)
-    turn = await start_turn(host, agent, found, text, pictures, pinned=pinned or (), banned=banned or ())
+    turn = await start_turn(host, agent, found, asked, pinned=pinned or (), banned=banned or ())
+    return {"chat": turn.chat, "turn": turn.id}
+
+
+@operation(page=True, needs=RUNNING)
+async def chat_retry(
+    host: Host,
+    chat: str,
+    *,
+    position: Annotated[int | None, Field(ge=0)] = None,
+    model: str | None = None,
+    mode: Mode | None = None,
+) -> TurnStarted:
+    """Answer a question of a chat again, with its pictures and files; the chat keeps the answer so far.
+
+    Raises `NotFound` if there is no such question.
+    `position`: of the question; the last one if missing. What followed it is replaced too.
+    `model`: the chat's model if missing.
+    """
+    found = await host.chats.store.load(chat)
+    asked_at, before = found.question(position)
+    agent = await agent_for(host, found, model=model, mode=mode)
+    await settled(host, SETTLE)
+    turn = await start_turn(host, agent, found, replace(before, replaces=asked_at))
     return {"chat": turn.chat, "turn": turn.id}
 
 
@@ -269,9 +334,7 @@ async def call_again(
         tool, arguments = before["tool"], before["arguments"]
     agent = await agent_for(host, found, mode=mode)
     turn = await host.chats.turns.call(agent, found, tool, arguments)
-    now = moment(datetime.now(UTC))
-    first: dict[str, Any] = {"event": "question", "text": None, "images": [], "pictures": 0, "time": now}
-    host.chats.news.follow(turn, first)
+    host.chats.news.follow(turn, _question_event(None))
     return {"chat": turn.chat, "turn": turn.id}
 
 
@@ -313,8 +376,7 @@ async def start_turn(
     host: Host,
     agent: Agent,
     chat: Chat | None,
-    text: str,
-    images: Sequence[Image] = (),
+    asked: Said,
     *,
     pinned: Sequence[str] = (),
     banned: Sequence[str] = (),
@@ -324,37 +386,65 @@ async def start_turn(
     The question is in the store when this returns. A new chat always and never offers these tools.
     """
     if chat is None:
-        asked = [question(text, images)]
-        title = title_of(text)
         new = await host.chats.store.create(
-            agent.model.name, title=title, entries=asked, pinned=pinned, banned=banned
+            agent.model.name, title=title_of(_text(asked)), entries=[asked], pinned=pinned, banned=banned
         )
         with _telling_waits(host, new.id):
             turn = host.chats.turns.answer(agent, new)
     else:
         with _telling_waits(host, chat.id):
-            turn = await host.chats.turns.start(agent, text, chat=chat, images=images)
-    shown = [{"mime": image.mime, "data": image.data} for image in images]
-    return await _followed(host, turn, text, shown)
+            turn = host.chats.turns.ask(agent, chat, asked)
+        _retitle(host, chat, asked)
+    return await _followed(host, turn, asked)
+
+
+def _text(asked: Said) -> str:
+    return asked.message.text if isinstance(asked.message, FromUser) else ""
+
+
+def _retitle(host: Host, chat: Chat, asked: Said) -> None:
+    """A chat that is named after its first question follows it when that is changed."""
+    if asked.replaces is None:
+        return
+    before = chat.entries[asked.replaces]
+    first = next(iter(chat.questions()), "")
+    if isinstance(before, Said) and _text(before) == first and chat.info.title == title_of(first):
+        chat.info = replace(chat.info, title=title_of(_text(asked)))
+        host.chats.store.change(chat.info)
 
 
 async def resume_turn(host: Host, agent: Agent, chat: Chat) -> LiveTurn:
     """Begin to continue the last answer of a chat; raises `UsageError` when it is complete, or busy."""
     with _telling_waits(host, chat.id):
         turn = host.chats.turns.resume(agent, chat)
-    return await _followed(host, turn, None, [])
+    return await _followed(host, turn, None)
+
+
+def _question_event(asked: Said | None) -> dict[str, Any]:
+    message = asked.message if asked is not None else None
+    parts = message.parts if isinstance(message, FromUser) else ()
+    images = [{"mime": part.mime, "data": part.data} for part in parts if isinstance(part, Image)]
+    event: dict[str, Any] = {
+        "event": "question",
+        "text": None if asked is None else _text(asked),
+        "images": images,
+        "pictures": len(images),
+        "time": moment(datetime.now(UTC)),
+    }
+    if asked is not None and asked.files:
+        event["files"] = [attached_json(vars(file)) for file in asked.files]
+    if asked is not None and asked.replaces is not None:
+        event["replaces"] = asked.replaces
+    return event
 
 
 def _telling_waits(host: Host, chat: str) -> AbstractContextManager[None]:
     return hearing_of_waits(lambda error, seconds: host.chats.news.busy(chat, error.message, seconds))
 
 
-async def _followed(
-    host: Host, turn: LiveTurn, text: str | None, images: Sequence[Mapping[str, str]]
-) -> LiveTurn:
-    now = moment(datetime.now(UTC))
-    first = {"event": "question", "text": text, "images": images, "pictures": len(images), "time": now}
-    host.chats.news.follow(turn, first)
+async def _followed(host: Host, turn: LiveTurn, asked: Said | None) -> LiveTurn:
+    """Tell of the turn from its question on; without one it continues an answer."""
+    host.chats.news.follow(turn, _question_event(asked))
     await asyncio.sleep(0)  # The turn hands its question to the store in its first step.
     await host.chats.store.flush()
     return turn

@@ -1,5 +1,5 @@
-"""`toolcrib ask`: ask a model one question. Limits of piped input and pictures, how long a silent pipe is
-waited for, and the exit code of an incomplete answer."""
+"""`toolcrib ask`: ask a model one question. Limits of piped input, pictures and files, how long a silent pipe
+is waited for, and the exit code of an incomplete answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolcrib.cli.output import note
 from toolcrib.cli.questions import can_ask
 from toolcrib.cli.surface import Surface
 from toolcrib.errors import UsageError
-from toolcrib.serverkit.bounded_read import read_bounded
+from toolcrib.serverkit.bounded_read import read_bounded, read_bounded_text
 
 if TYPE_CHECKING:
     from toolcrib.config.settings import Effort
@@ -44,6 +44,12 @@ PIPE_TIMEOUT = 3.0
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Add this picture to the question; repeatable.",
 )
+@repeatable(
+    "--file",
+    "files",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Attach this text file to the question; repeatable.",
+)
 @effort_option
 @click.option("--max-rounds", type=click.IntRange(1, 1000), help="Maximum number of requests to the model.")
 @click.option(
@@ -58,6 +64,7 @@ async def command(
     model: str | None,
     chat: str | None,
     images: tuple[Path, ...],
+    files: tuple[Path, ...],
     effort: Effort | None,
     max_rounds: int | None,
     mode: Mode | None,
@@ -72,6 +79,7 @@ async def command(
     from toolcrib.cli.turn import run_turn, turn_view
 
     text, pictures = _whole_question(question), [_picture(image) for image in images]
+    attached = [_text_file(file) for file in files]
     async with surface.reach() as client:
         request = partial(
             client.ask,
@@ -79,6 +87,7 @@ async def command(
             model=model,
             chat=chat,
             images=pictures,
+            files=attached,
             effort=effort,
             max_rounds=max_rounds,
             mode=mode,
@@ -125,3 +134,19 @@ def _picture(path: Path) -> dict[str, str]:
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from None
     return {"data": picture.data, "mime": picture.mime}
+
+
+def _text_file(path: Path) -> dict[str, str]:
+    from toolcrib.agent.attached_files import LONGEST_FILE
+
+    try:
+        text = read_bounded_text(path, LARGEST_INPUT, encoding="utf-8-sig", pipes=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        hint = "Only text in UTF-8 can be attached, and pictures with --image."
+        raise UsageError(f"{path} is not a text file.", hint=hint) from None
+    if len(text) > LONGEST_FILE:
+        hint = "Put it into the folder that you work in, and ask for it: the model can search it there."
+        raise UsageError(f"{path} is longer than {LONGEST_FILE:,} characters.", hint=hint)
+    return {"name": path.name, "text": text}
