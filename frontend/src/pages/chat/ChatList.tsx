@@ -1,26 +1,29 @@
-/** The list of chats at the left: split into Today and Earlier, search, words for the state of each ("Asking · 1
- * question"), most chats shown. The host searches. */
+/** The list of chats at the left: split into Pinned, Today and Earlier, pin buttons, search with its keys and hits, words
+ * for the state of each ("Asking · 1 question"), most chats shown. The host searches. */
 
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 
 import { useOperation } from "../../api/hooks";
+import { useKeys } from "../../app/keys";
 import { Link } from "../../app/router";
 import { day, plural } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph, type Shape } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
 import type { ChatSummary } from "../../api/types";
+import { pinChat } from "./chatActions";
 import { TEXT } from "./text";
 
 /** Those that the list shows while nothing is looked for. */
-export const EVERY_CHAT = { limit: 200, words: "" };
+export const EVERY_CHAT = { limit: 200 };
 
 export function ChatList({ current }: { current: string | null }) {
   const [searching, setSearching] = useState(false);
   const [words, setWords] = useState("");
   const sought = useDeferredValue(searching ? words.trim() : "");
   const field = useRef<HTMLInputElement>(null);
-  const { data, error, refetch } = useOperation("chats", { ...EVERY_CHAT, words: sought }, { keepPrevious: true });
+  const links = useRef<HTMLElement>(null);
+  useKeys(useMemo(() => ({ "/": () => setSearching(true) }), []));
   useEffect(() => {
     if (searching) field.current?.focus();
   }, [searching]);
@@ -28,8 +31,22 @@ export function ChatList({ current }: { current: string | null }) {
     setSearching(false);
     setWords("");
   }
+  function keys(event: KeyboardEvent<HTMLElement>) {
+    const found = [...(links.current?.querySelectorAll("a") ?? [])];
+    if (event.key === "Escape" && searching) {
+      event.stopPropagation();
+      close();
+    } else if (event.key === "Enter" && event.target === field.current) {
+      found[0]?.click();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const next = found.indexOf(event.target as HTMLAnchorElement) + (event.key === "ArrowDown" ? 1 : -1);
+      event.preventDefault();
+      if (next < 0) field.current?.focus();
+      else found[next]?.focus();
+    }
+  }
   return (
-    <aside className="chat-list" aria-label={TEXT.chats}>
+    <aside className="chat-list" aria-label={TEXT.chats} onKeyDown={keys}>
       <div className="panel-head">
         {searching ? (
           <div className="field grow chat-search">
@@ -38,13 +55,9 @@ export function ChatList({ current }: { current: string | null }) {
               data-search
               aria-label={TEXT.searchField}
               placeholder={TEXT.searchField}
+              maxLength={500}
               value={words}
               onChange={(event) => setWords(event.target.value)}
-              onKeyDown={(event) => {
-                if (event.key !== "Escape") return;
-                event.stopPropagation();
-                close();
-              }}
             />
           </div>
         ) : (
@@ -53,7 +66,7 @@ export function ChatList({ current }: { current: string | null }) {
         <button
           type="button"
           className="btn bare small icon-only"
-          aria-label={searching ? "Close search" : TEXT.searchChats}
+          aria-label={searching ? TEXT.closeSearch : TEXT.searchChats}
           onClick={() => (searching ? close() : setSearching(true))}
         >
           <Icon name={searching ? "close" : "search"} small />
@@ -62,35 +75,70 @@ export function ChatList({ current }: { current: string | null }) {
           <Icon name="plus" small />
         </Link>
       </div>
-      <nav className="chat-links" aria-label={TEXT.chats}>
-        {error && <ErrorBox error={error} again={() => void refetch()} />}
-        {data && data.chats.length === 0 && (
-          <p className="muted text-small chat-list-empty">{sought ? TEXT.nothingFound : TEXT.noChats}</p>
-        )}
-        {data && <Groups chats={data.chats} current={current} sought={sought !== ""} />}
+      <nav className="chat-links" aria-label={TEXT.chats} ref={links}>
+        {sought ? <Found words={sought} /> : <Every current={current} />}
       </nav>
     </aside>
   );
 }
 
-function Groups({
-  chats,
-  current,
-  sought,
-}: {
-  chats: readonly ChatSummary[];
-  current: string | null;
-  sought: boolean;
-}) {
+function Every({ current }: { current: string | null }) {
+  const { data, error, refetch } = useOperation("chats", EVERY_CHAT);
+  return (
+    <>
+      {error && <ErrorBox error={error} again={() => void refetch()} />}
+      {data && data.chats.length === 0 && <p className="muted text-small chat-list-empty">{TEXT.noChats}</p>}
+      {data && <Groups chats={data.chats} current={current} />}
+    </>
+  );
+}
+
+/** What the host finds, each with the place; a click goes there. */
+function Found({ words }: { words: string }) {
+  const { data, error, refetch } = useOperation("chats_search", { words, limit: 50 }, { keepPrevious: true });
+  const parts = useMemo(() => words.split(/\s+/), [words]);
+  return (
+    <>
+      {error && <ErrorBox error={error} again={() => void refetch()} />}
+      <div role="status">
+        {data && data.length === 0 && <p className="muted text-small chat-list-empty">{TEXT.nothingFound(words)}</p>}
+        {data && data.length > 0 && <div className="group-label">{TEXT.found}</div>}
+      </div>
+      {data?.map((hit) => (
+        <Link key={hit.chat} href={`/chat/${hit.chat}${hit.position === null ? "" : `?at=${hit.position}`}`}>
+          <p className="ellipsis" dir="auto">
+            <Marked text={hit.title || TEXT.untitled} words={parts} />
+          </p>
+          {hit.excerpt && (
+            <span className="hit-excerpt" dir="auto">
+              <Marked text={hit.excerpt} words={parts} />
+            </span>
+          )}
+          <span className="num">{day(hit.time)}</span>
+        </Link>
+      ))}
+    </>
+  );
+}
+
+/** A text in which the words that were looked for stand out. */
+function Marked({ text, words }: { text: string; words: readonly string[] }) {
+  const found = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  return text
+    .split(new RegExp(`(${found})`, "gi"))
+    .map((part, index) => (index % 2 ? <mark key={index}>{part}</mark> : part));
+}
+
+function Groups({ chats, current }: { chats: readonly ChatSummary[]; current: string | null }) {
   const midnight = new Date().setHours(0, 0, 0, 0);
   const recent = (chat: ChatSummary) =>
     Date.parse(chat.updated) >= midnight || chat.state === "running" || chat.state === "asking";
-  const groups = sought
-    ? [{ name: TEXT.found, chats }]
-    : [
-        { name: TEXT.today, chats: chats.filter(recent) },
-        { name: TEXT.earlier, chats: chats.filter((chat) => !recent(chat)) },
-      ];
+  const others = chats.filter((chat) => !chat.on_top);
+  const groups = [
+    { name: TEXT.chatPinned, chats: chats.filter((chat) => chat.on_top) },
+    { name: TEXT.today, chats: others.filter(recent) },
+    { name: TEXT.earlier, chats: others.filter((chat) => !recent(chat)) },
+  ];
   return (
     <>
       {groups
@@ -109,16 +157,28 @@ function Groups({
 
 function One({ chat, on }: { chat: ChatSummary; on: boolean }) {
   const { shape, words } = standing(chat);
+  const title = chat.title || TEXT.untitled;
   return (
-    <Link href={`/chat/${chat.id}`} className={on ? "selected" : ""} aria-current={on ? "page" : undefined}>
-      <p className="ellipsis" dir="auto">
-        {chat.title || "Untitled"}
-      </p>
-      <span>
-        <Glyph shape={shape} />
-        <em className="ellipsis chat-state">{chat.excerpt ?? words}</em>
-      </span>
-    </Link>
+    <div className={chat.on_top ? "chat-row pinned" : "chat-row"}>
+      <Link href={`/chat/${chat.id}`} className={on ? "selected" : ""} aria-current={on ? "page" : undefined}>
+        <p className="ellipsis" dir="auto">
+          {title}
+        </p>
+        <span>
+          <Glyph shape={shape} />
+          <em className="ellipsis chat-state">{words}</em>
+        </span>
+      </Link>
+      <button
+        type="button"
+        className="btn bare small icon-only pin-button"
+        aria-pressed={chat.on_top}
+        aria-label={chat.on_top ? TEXT.unpinThis(title) : TEXT.pinThis(title)}
+        onClick={() => void pinChat(chat.id, !chat.on_top)}
+      >
+        <Icon name="pin" small />
+      </button>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
-/** The field where messages are written: Enter, arrow up for the last message, pasting and dropping pictures, drafts
- * of each chat, a message queued while the model answers, Stop. */
+/** The field where messages are written: Enter, arrow up for the last message, pasting and dropping files, drafts of
+ * each chat, a message queued while the model answers, Stop. */
 
 import {
   useEffect,
@@ -15,9 +15,10 @@ import {
 
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
+import { AttachedFiles } from "./AttachedFiles";
 import { AttachedPictures } from "./AttachedPictures";
 import { ModeMenu, ModelMenu } from "./ComposerMenus";
-import { attach, isPicture, type Attached } from "./attachments";
+import { MOST, taken, type Attached, type AttachedText } from "./attachments";
 import { useNarrow } from "./widths";
 import { TEXT, type ModeName } from "./text";
 import "./composer.css";
@@ -25,6 +26,7 @@ import "./composer.css";
 export interface Draft {
   text: string;
   images: Attached[];
+  files: AttachedText[];
 }
 
 interface Props {
@@ -34,8 +36,8 @@ interface Props {
   model: string;
   mode: ModeName | null;
   disabled: boolean;
-  /** Initial text, from a link or for another attempt. */
-  given: { text: string; count: number };
+  /** What to begin with, from a link or for another attempt. */
+  given: Draft & { count: number };
   editing: boolean;
   trouble: string;
   onCancelEdit: () => void;
@@ -54,6 +56,7 @@ export function Composer(props: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => drafts.get(props.name) ?? "");
   const [images, setImages] = useState<Attached[]>([]);
+  const [files, setFiles] = useState<AttachedText[]>([]);
   const [trouble, setTrouble] = useState("");
   const [queued, setQueued] = useState(false);
   const narrow = useNarrow();
@@ -63,12 +66,16 @@ export function Composer(props: Props) {
   useEffect(() => {
     setText(drafts.get(props.name) ?? "");
     setImages([]);
+    setFiles([]);
+    setTrouble("");
     setQueued(false);
     if (matchMedia("(min-width: 821px)").matches) field.current?.focus();
   }, [props.name]);
   useEffect(() => {
     if (props.given.count === 0) return;
     setText(props.given.text);
+    setImages(props.given.images);
+    setFiles(props.given.files);
     field.current?.focus();
   }, [props.given]);
   useEffect(() => void drafts.set(props.name, text), [props.name, text]);
@@ -79,31 +86,30 @@ export function Composer(props: Props) {
     element.style.height = `${element.scrollHeight}px`;
   }, [text, placeholder, narrow]);
 
-  async function take(files: Iterable<File>) {
+  async function take(chosen: Iterable<File>) {
     setTrouble("");
-    for (const file of files) {
-      if (!isPicture(file)) {
-        setTrouble(TEXT.notPicture);
-        continue;
-      }
-      try {
-        const one = await attach(file);
-        setImages((before) => [...before, one]);
-      } catch {
-        setTrouble(TEXT.notPicture);
-      }
-    }
+    const found = await Promise.all([...chosen].map(taken));
+    const pictures = [...images, ...found.flatMap((one) => ("picture" in one ? [one.picture] : []))];
+    const texts = [...files, ...found.flatMap((one) => ("file" in one ? [one.file] : []))];
+    const refused = found.flatMap((one) => ("refused" in one ? [one.refused] : []));
+    if (pictures.length > MOST || texts.length > MOST) refused.push(TEXT.tooManyFiles);
+    setImages(pictures.slice(0, MOST));
+    setFiles(texts.slice(0, MOST));
+    setTrouble(refused.join(" "));
+    field.current?.focus();
   }
 
   async function send() {
     if (!text.trim() || props.disabled) return;
     if (busy) return setQueued(true);
-    const draft = { text: text.trim(), images };
+    const draft = { text: text.trim(), images, files };
     setText("");
     setImages([]);
+    setFiles([]);
     if (await props.onSend(draft)) return;
     setText((now) => now || draft.text);
     setImages((now) => (now.length > 0 ? now : draft.images));
+    setFiles((now) => (now.length > 0 ? now : draft.files));
   }
 
   // What was written meanwhile goes when the answer has ended.
@@ -127,10 +133,10 @@ export function Composer(props: Props) {
   }
 
   function paste(event: ClipboardEvent) {
-    const files = [...event.clipboardData.files];
-    if (files.length === 0) return;
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
     event.preventDefault();
-    void take(files);
+    void take(pasted);
   }
 
   function drop(event: DragEvent) {
@@ -144,7 +150,16 @@ export function Composer(props: Props) {
       {props.editing && (
         <p className="muted text-small row space-below-6">
           {TEXT.editing}
-          <button type="button" className="plain-button link-button" onClick={props.onCancelEdit}>
+          <button
+            type="button"
+            className="plain-button link-button"
+            onClick={() => {
+              setText("");
+              setImages([]);
+              setFiles([]);
+              props.onCancelEdit();
+            }}
+          >
             {TEXT.cancel}
           </button>
         </p>
@@ -164,6 +179,7 @@ export function Composer(props: Props) {
       )}
       <div className="composer-box">
         <AttachedPictures images={images} onRemove={(id) => setImages(images.filter((one) => one.id !== id))} />
+        <AttachedFiles files={files} onRemove={(id) => setFiles(files.filter((one) => one.id !== id))} />
         <textarea
           ref={field}
           className="composer-field"
@@ -211,7 +227,6 @@ function Attach({ onFiles }: { onFiles: (files: Iterable<File>) => Promise<void>
       <input
         ref={input}
         type="file"
-        accept="image/png,image/jpeg,image/gif,image/webp"
         multiple
         hidden
         data-attach

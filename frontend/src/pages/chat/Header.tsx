@@ -1,4 +1,4 @@
-/** The head of a chat: title, calls, tokens and cost, Fork, and the menu with Rename, Export, "Save as workflow",
+/** The head of a chat: title, calls, tokens and cost, Fork, and the menu with Rename, Pin, Export, "Save as workflow",
  * Delete. */
 
 import { useState, type FormEvent } from "react";
@@ -9,7 +9,7 @@ import { money, plural, tokens as spent } from "../../ui/amounts";
 import { Dialog } from "../../ui/Dialog";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuEntry } from "../../ui/Menu";
-import { deleteChat, exportChat, saveAsWorkflow } from "./chatActions";
+import { deleteChat, exportChat, pinChat, saveAsWorkflow } from "./chatActions";
 import type { TurnView } from "./view";
 import { TEXT } from "./text";
 
@@ -66,6 +66,10 @@ export function MoreMenu({ view, onFork, onOffered, onRenamed, before = [] }: Mo
         entries={[
           ...before,
           { name: TEXT.rename, onSelect: () => setRenaming(true) },
+          {
+            name: chat.on_top ? TEXT.unpinChat : TEXT.pinChat,
+            onSelect: () => void pinChat(chat.id, !chat.on_top).then(onRenamed),
+          },
           { name: TEXT.forkHere, onSelect: onFork },
           { name: TEXT.offered, onSelect: onOffered },
           { name: TEXT.saveAsWorkflow, onSelect: () => void saveAsWorkflow(chat.id) },

@@ -1,10 +1,11 @@
-/** The chat page: list, conversation and panel of offered tools, their keys, and what a link may fill in (`?ask=`).
- * "Chat not found". */
+/** The chat page: list, conversation and panel of offered tools, their keys, earlier versions of a chat, and what a
+ * link may fill in (`?ask=`). "Chat not found". */
 
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
 
 import { ApiError } from "../../api/errors";
 import { refreshOn, useOperation } from "../../api/hooks";
+import type { QuestionVersion } from "../../api/types";
 import { useKeys } from "../../app/keys";
 import { Link, navigate, setSearch, useRest, useSearch } from "../../app/router";
 import { useTopTitle } from "../../app/title";
@@ -16,14 +17,14 @@ import { ChatList, EVERY_CHAT } from "./ChatList";
 import { ChatScreens } from "./ChatScreens";
 import { useModelChoice } from "./modelChoice";
 import { Composer } from "./Composer";
-import { useConversation } from "./conversation";
+import { useConversation, type Look } from "./conversation";
 import { Empty } from "./Empty";
 import { Header, MoreMenu } from "./Header";
 import { Offered, type Choice } from "./Offered";
 import "./page.css";
 import { useTurnActions } from "./turnActions";
-import { Thread } from "./Thread";
-import { openQuestions, type TurnView } from "./view";
+import { isIn, Thread } from "./Thread";
+import { keptTurn, openQuestions, type TurnView } from "./view";
 import { useNarrow, useRoom } from "./widths";
 import { MODES, TEXT } from "./text";
 
@@ -55,13 +56,14 @@ export default function ChatPage() {
 
 function Talk({ chat }: { chat: string | null }) {
   const { look, conversation } = useConversation(chat);
-  const { view, turns, error } = look;
   const search = useSearch();
+  const { view, turns, error, version } = useVersion(chat, look, search);
   const { room, panel, sheet, toggle, show, closeSheet } = usePanel();
   const [choice, setChoice] = useState<Choice>({ pinned: [], banned: [] });
   const chosen = useModelChoice(chat, view?.chat.model ?? null);
   const last = turns.at(-1);
   const running = last?.running ?? false;
+  const at = search.has("at") ? Number(search.get("at")) : null;
   const talking = useTurnActions(chat, running, chosen, choice, show);
   const { actions, send, stop, give } = talking;
   useTopTitle(chat === null ? TEXT.newChat : (view?.chat.title ?? null));
@@ -72,7 +74,7 @@ function Talk({ chat }: { chat: string | null }) {
   // A link may fill in the field; only the user sends it.
   const asked = search.get("ask");
   const fillIn = useEffectEvent((text: string) => {
-    give(text);
+    give({ text });
     if (search.get("model") === "demo") chosen.lendModel("demo");
     setSearch({ ask: null, model: null });
   });
@@ -93,7 +95,7 @@ function Talk({ chat }: { chat: string | null }) {
     </>
   );
   return (
-    <ActionsContext value={actions}>
+    <ActionsContext value={version === null ? actions : { ...actions, busy: true }}>
       <section className={room && panel ? "conversation" : "conversation without-panel"} aria-label={TEXT.conversation}>
         <Header view={view} turns={turns} {...menu} />
         {chat === null ? (
@@ -107,31 +109,35 @@ function Talk({ chat }: { chat: string | null }) {
             </div>
           </div>
         ) : (
-          <Thread chat={chat} turns={turns} wanted={search.get("question")} sent={talking.sent} />
+          <Thread chat={chat} turns={turns} wanted={search.get("question")} at={at} sent={talking.sent} />
         )}
-        <Composer
-          name={chat ?? "new"}
-          state={doing(talking.state, last)}
-          model={chosen.model}
-          mode={chosen.mode}
-          disabled={chosen.none}
-          given={talking.given}
-          editing={talking.editing}
-          trouble={talking.trouble}
-          onCancelEdit={talking.cancelEdit}
-          onModel={chosen.setModel}
-          onMode={chosen.setMode}
-          onSend={send}
-          onStop={stop}
-          onLast={() => editLast(turns, actions.edit)}
-          more={
-            view && (
-              <span className="only-narrow">
-                <MoreMenu view={view} before={modes} {...menu} />
-              </span>
-            )
-          }
-        />
+        {version !== null ? (
+          <VersionBar onLatest={() => actions.showVersion(null)} onFork={() => actions.forkAt(version)} />
+        ) : (
+          <Composer
+            name={chat ?? "new"}
+            state={doing(talking.state, last)}
+            model={chosen.model}
+            mode={chosen.mode}
+            disabled={chosen.none}
+            given={talking.given}
+            editing={talking.editing}
+            trouble={talking.trouble}
+            onCancelEdit={talking.cancelEdit}
+            onModel={chosen.setModel}
+            onMode={chosen.setMode}
+            onSend={send}
+            onStop={stop}
+            onLast={() => editLast(turns, actions.edit)}
+            more={
+              view && (
+                <span className="only-narrow">
+                  <MoreMenu view={view} before={modes} {...menu} />
+                </span>
+              )
+            }
+          />
+        )}
       </section>
       {room && panel && (
         <aside className="offered-panel" aria-label={TEXT.offered}>
@@ -147,15 +153,58 @@ function Talk({ chat }: { chat: string | null }) {
   );
 }
 
+/** What is looked at: the chat as it is, or as it was with as many entries as the address says. */
+function useVersion(chat: string | null, look: Look, search: URLSearchParams) {
+  const wanted = search.get("version");
+  const until = chat !== null && /^\d+$/.test(wanted ?? "") ? Number(wanted) : null;
+  const { data, error } = useOperation(
+    "chat_view",
+    { chat: chat ?? "", until: until ?? 0, limit: 10_000 },
+    { enabled: until !== null },
+  );
+  const turns = useMemo(() => data?.turns.map(keptTurn) ?? [], [data]);
+  // What a search found may be in an earlier version.
+  const at = Number(search.get("at") ?? NaN);
+  const elsewhere =
+    until === null && !Number.isNaN(at) && !look.turns.some((turn) => isIn(turn, at))
+      ? look.turns.flatMap((turn) => turn.versions).find((one) => isBetween(one, at))?.until
+      : undefined;
+  useEffect(() => {
+    if (elsewhere) setSearch({ version: String(elsewhere) });
+  }, [elsewhere]);
+  if (until === null) return { ...look, version: null };
+  return { view: data ? look.view : null, turns, error, version: until };
+}
+
+function isBetween(version: QuestionVersion, entry: number): boolean {
+  return version.position <= entry && version.until !== null && entry < version.until;
+}
+
+function VersionBar({ onLatest, onFork }: { onLatest: () => void; onFork: () => void }) {
+  return (
+    <div className="composer">
+      <div className="version-bar" role="status">
+        <span className="grow">{TEXT.earlierVersion}</span>
+        <button type="button" className="btn small" onClick={onFork}>
+          {TEXT.continueVersion}
+        </button>
+        <button type="button" className="btn small primary" onClick={onLatest}>
+          {TEXT.latestVersion}
+        </button>
+      </div>
+    </div>
+  );
+}
+
 function doing(state: "idle" | "sending" | "stopping", last: TurnView | undefined) {
   if (state !== "idle") return state;
   if (!last?.running) return "idle";
   return openQuestions(last).length > 0 ? "asking" : "running";
 }
 
-function editLast(turns: readonly TurnView[], edit: (position: number, text: string) => void): void {
-  const turn = [...turns].reverse().find((one) => one.question && one.position !== null);
-  if (turn?.question && turn.position !== null) edit(turn.position, turn.question.text);
+function editLast(turns: readonly TurnView[], edit: (turn: TurnView) => void): void {
+  const turn = turns.findLast((one) => one.question && one.position !== null);
+  if (turn) edit(turn);
 }
 
 /** The offered tools at the side where there is room, else in a sheet. */

@@ -19,11 +19,13 @@ interface Props {
   turns: readonly TurnView[];
   /** The question that the address names. */
   wanted: string | null;
+  /** The position of the entry that the address names, to be shown at once. */
+  at: number | null;
   /** How often this page has sent something. */
   sent: number;
 }
 
-export function Thread({ turns, wanted, chat, sent }: Props) {
+export function Thread({ turns, wanted, chat, at, sent }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
   const follow = useRef(true);
@@ -59,6 +61,12 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
     heed(true); // Who asks wants to see the answer.
     toEnd();
   }, [sent, heed, toEnd]);
+  const found = at === null ? -1 : turns.findIndex((turn) => isIn(turn, at));
+  useLayoutEffect(() => {
+    if (found < 0) return;
+    heed(false);
+    view.scrollToIndex(found, { align: "start" });
+  }, [chat, at, found, heed, view]);
 
   function scrolled() {
     const element = scroller.current;
@@ -85,7 +93,7 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
                 key={row.key}
                 ref={view.measureElement}
                 data-index={row.index}
-                className="thread-item"
+                className={row.index === found ? "thread-item found" : "thread-item"}
                 style={{ transform: `translateY(${row.start}px)` }}
               >
                 <Turn turn={turn} last={row.index === turns.length - 1} wanted={wanted} />
@@ -109,6 +117,10 @@ export function Thread({ turns, wanted, chat, sent }: Props) {
       <Spoken turn={turns.at(-1)} />
     </div>
   );
+}
+
+export function isIn(turn: TurnView, entry: number): boolean {
+  return turn.position !== null && turn.until !== null && turn.position <= entry && entry < turn.until;
 }
 
 /** For a screen reader: sentence by sentence, card by card, and a question at once. */

@@ -1,5 +1,5 @@
 /** A question and everything that followed: tools offered, cards, waiting for a busy model, usage line ("model ·
- * tokens · cost · time"), Fork, "Edit and resend". */
+ * tokens · cost · time"), Fork, "Edit and resend", Regenerate, going to other versions of a question. */
 
 import { memo, useEffect, useState } from "react";
 
@@ -7,6 +7,7 @@ import { clock, money, plural, tokens } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
+import { SentFiles } from "./AttachedFiles";
 import { CallApproval } from "./CallApproval";
 import { waitsAfter } from "./callText";
 import { grouped, type Group } from "./groups";
@@ -32,14 +33,14 @@ export const Turn = memo(function Turn({ turn, last, wanted }: Props) {
   const questions = openQuestions(turn);
   return (
     <div className="turn" aria-busy={turn.running}>
-      {turn.question && <Asked turn={turn} />}
+      {turn.question && <Asked turn={turn} last={last} />}
       {turn.offered.length > 0 && <Strip turn={turn} />}
       {grouped(turn.items).map((group) => (
         <One key={group.key} group={group} turn={turn} questions={questions} wanted={wanted} />
       ))}
       {turn.running && questions.length === 0 && !writes(turn) && (turn.busy ? <Busy busy={turn.busy} /> : <Working />)}
       <TurnNotes turn={turn} last={last} />
-      {!turn.running && <Took turn={turn} />}
+      {!turn.running && <Took turn={turn} last={last} />}
     </div>
   );
 });
@@ -78,30 +79,25 @@ function useSecondsUntil(until: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 
-function Asked({ turn }: { turn: TurnView }) {
+function Asked({ turn, last }: { turn: TurnView; last: boolean }) {
   const { forkAt, edit, busy } = useActions();
   const question = turn.question;
   if (!question) return null;
-  const position = turn.position;
   return (
-    <div className="user-turn">
-      {position !== null && (
-        <div className="message-actions hide-narrow">
+    <div className={last ? "user-turn last-turn" : "user-turn"}>
+      {turn.position !== null && (
+        <div className="message-actions">
+          <Versions turn={turn} />
           <button
             type="button"
-            className="btn bare small icon-only"
+            className="btn bare small icon-only on-hover"
             aria-label={TEXT.forkHere}
             title={TEXT.forkHere}
             onClick={() => forkAt(turn.until)}
           >
             <Icon name="fork" small />
           </button>
-          <button
-            type="button"
-            className="btn bare small"
-            disabled={busy}
-            onClick={() => edit(position, question.text)}
-          >
+          <button type="button" className="btn bare small on-hover" disabled={busy} onClick={() => edit(turn)}>
             {TEXT.edit}
           </button>
         </div>
@@ -110,6 +106,7 @@ function Asked({ turn }: { turn: TurnView }) {
         {question.images.map((image, index) => (
           <img key={index} className="image attached-image" src={addressOf(image)} alt="Attached picture" />
         ))}
+        <SentFiles files={question.files} />
         <span className="message-text" dir="auto">
           {question.text}
         </span>
@@ -174,14 +171,72 @@ function One({ group, turn, questions, wanted }: OneProps) {
   );
 }
 
-/** What it took, in one quiet line. */
-function Took({ turn }: { turn: TurnView }) {
-  if (!turn.usage || turn.usage.requests === 0) return null;
-  const parts = [
-    turn.model,
-    tokens(turn.usage.input + turn.usage.output),
-    turn.cost === null ? "" : money(turn.cost),
-    turn.time ? clock(turn.time) : "",
-  ];
-  return <p className="turn-usage num">{parts.filter(Boolean).join(" · ")}</p>;
+/** What it took, in one quiet line; the last answer can be asked for again. */
+function Took({ turn, last }: { turn: TurnView; last: boolean }) {
+  const usage = turn.usage && turn.usage.requests > 0 ? turn.usage : null;
+  const again = last && turn.question !== null && turn.position !== null;
+  if (!usage && !again) return null;
+  const parts = usage
+    ? [
+        turn.model,
+        tokens(usage.input + usage.output),
+        turn.cost === null ? "" : money(turn.cost),
+        turn.time ? clock(turn.time) : "",
+      ]
+    : [];
+  return (
+    <div className="turn-usage num">
+      <span>{parts.filter(Boolean).join(" · ")}</span>
+      {again && <Regenerate turn={turn} />}
+    </div>
+  );
+}
+
+function Regenerate({ turn }: { turn: TurnView }) {
+  const { retry, busy, model } = useActions();
+  const other = model !== "" && turn.model !== "" && model !== turn.model;
+  return (
+    <button
+      type="button"
+      className="btn bare small push-end"
+      disabled={busy}
+      title={TEXT.regenerateAbout}
+      onClick={() => retry(turn)}
+    >
+      <Icon name="again" small />
+      {other ? TEXT.regenerateWith(model) : TEXT.regenerate}
+    </button>
+  );
+}
+
+/** Which version of a question this is, and the way to the others. */
+function Versions({ turn }: { turn: TurnView }) {
+  const { showVersion } = useActions();
+  const number = turn.versions.findIndex((one) => one.position === turn.position);
+  if (number < 0) return null;
+  const before = turn.versions[number - 1];
+  const after = turn.versions[number + 1];
+  return (
+    <span className="row versions" role="group" aria-label={TEXT.versions}>
+      <button
+        type="button"
+        className="btn bare small icon-only"
+        aria-label={TEXT.previousVersion}
+        disabled={!before}
+        onClick={() => before && showVersion(before.until)}
+      >
+        ‹
+      </button>
+      <span className="num muted text-small">{TEXT.versionOf(number + 1, turn.versions.length)}</span>
+      <button
+        type="button"
+        className="btn bare small icon-only"
+        aria-label={TEXT.nextVersion}
+        disabled={!after}
+        onClick={() => after && showVersion(after.until)}
+      >
+        ›
+      </button>
+    </span>
+  );
 }

@@ -80,13 +80,12 @@ function Shortened({ note }: { note: NoteView }) {
 
 /** Why it failed and the way out: a new key, or once more. */
 function Failed({ turn, text, last }: { turn: TurnView; text: string; last: boolean }) {
-  const { send, resume, busy } = useActions();
+  const { retry, resume, busy } = useActions();
   const message = turn.error?.message ?? text;
   const kind = turn.error?.kind ?? "";
   const key = kind.includes("key") || /\b401\b|key .*refused|refused .*key/i.test(message);
   const cut = /broke off|cut/i.test(message);
   const begun = cut || turn.items.findLast((item) => item.kind !== "note")?.kind === "text";
-  const question = turn.question?.text ?? "";
   return (
     <div className="error-box" role={last ? "alert" : undefined}>
       <p>
@@ -104,8 +103,8 @@ function Failed({ turn, text, last }: { turn: TurnView; text: string; last: bool
               {TEXT.continueAnswer}
             </button>
           ) : (
-            question && (
-              <button type="button" className="btn small" disabled={busy} onClick={() => send(question)}>
+            turn.question && (
+              <button type="button" className="btn small" disabled={busy} onClick={() => retry(turn)}>
                 {TEXT.tryAgain}
               </button>
             )

@@ -2,7 +2,7 @@
 
 import { createContext, useContext } from "react";
 
-import type { CallView } from "./view";
+import type { CallView, TurnView } from "./view";
 
 export interface Actions {
   chat: string;
@@ -16,7 +16,14 @@ export interface Actions {
   /** Continue the last answer, which ended early. */
   resume: () => void;
   forkAt: (entries: number | null) => void;
-  edit: (position: number, text: string) => void;
+  /** Put the question of this turn into the field; what is sent then replaces it. */
+  edit: (turn: TurnView) => void;
+  /** Answer the question of this turn again, with the model chosen now. */
+  retry: (turn: TurnView) => void;
+  /** The model that would answer. */
+  model: string;
+  /** Show the chat as it was with so many entries; null for how it is. */
+  showVersion: (until: number | null) => void;
   showOffered: () => void;
 }
 
@@ -32,6 +39,9 @@ export const ActionsContext = createContext<Actions>({
   resume: nothing,
   forkAt: nothing,
   edit: nothing,
+  retry: nothing,
+  model: "",
+  showVersion: nothing,
   showOffered: nothing,
 });
 

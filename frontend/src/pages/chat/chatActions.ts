@@ -1,4 +1,4 @@
-/** What is done with whole chats: fork, export to a file, delete with undo, save as workflow. The host does the work,
+/** What is done with whole chats: pin, fork, export to a file, delete with undo, save as workflow. The host does the work,
  * and names the exported file. */
 
 import { run } from "../../api/client";
@@ -29,6 +29,16 @@ export async function forkChat(chat: string, entries: number | null): Promise<st
   } catch (error) {
     notify(sentence(error));
     return null;
+  }
+}
+
+/** On the host: every browser has the same pins. */
+export async function pinChat(chat: string, pinned: boolean): Promise<void> {
+  try {
+    await run("chat_pin", { chat, pinned });
+    refreshChats();
+  } catch (error) {
+    notify(sentence(error));
   }
 }
 

@@ -64,9 +64,10 @@ export class Conversation {
     const turns = view.turns.map((turn, index) => remembering(keptTurn(turn), this.look.turns[index]));
     if (view.running) this.at = { turn: view.running.turn, n: view.running.n };
     if (view.running?.running) {
-      const alone = startsAlone(view.running.events[0]);
-      const base = alone ? newTurn() : (turns.pop() ?? newTurn());
-      turns.push(applyEvents(view.running.events, base));
+      const [first] = view.running.events;
+      const kept = first ? withoutReplaced(turns, first) : turns;
+      const base = startsAlone(first) ? newTurn() : (kept.pop() ?? newTurn());
+      turns.splice(0, turns.length, ...kept, applyEvents(view.running.events, base));
     }
     const waiting = this.held ?? [];
     this.held = null;
@@ -94,7 +95,7 @@ export class Conversation {
       return;
     }
     this.at = { turn: next.turn, n: next.n };
-    const turns = [...this.look.turns];
+    const turns = withoutReplaced(this.look.turns, next.event);
     if (known === null && startsAlone(next.event)) turns.push(newTurn());
     const last = turns.pop() ?? newTurn();
     turns.push(applyEvent(last, next.event));
@@ -111,6 +112,13 @@ export class Conversation {
 /** Pictures are not told live. */
 function hasPictures(event: ChatEvent): boolean {
   return event.event === "question" && event.pictures > event.images.length;
+}
+
+/** A question that is asked again takes the place of the earlier one and of all that followed. */
+function withoutReplaced(turns: readonly TurnView[], event: ChatEvent): TurnView[] {
+  const replaced = event.event === "question" ? event.replaces : undefined;
+  if (replaced === undefined) return [...turns];
+  return turns.filter((turn) => turn.position !== null && turn.position < replaced);
 }
 
 /** A call that the user runs again belongs to the turn before it. */

@@ -1,16 +1,18 @@
-/** What a user does in a chat: send, stop, stop one call, run again, continue, fork, edit. Calls the host's
+/** What a user does in a chat: send, stop, stop one call, run again, continue, fork, edit, regenerate. Calls the host's
  * operations. */
 
 import { useCallback, useEffect, useMemo, useState } from "react";
 
 import { run } from "../../api/client";
 import { sentence } from "../../api/errors";
-import { navigate } from "../../app/router";
+import { navigate, setSearch } from "../../app/router";
 import type { Actions } from "./actions";
+import { attachedPicture, attachedText } from "./attachments";
 import type { ModelChoice } from "./modelChoice";
 import type { Draft } from "./Composer";
 import { forkChat, refreshChats } from "./chatActions";
 import type { Choice } from "./Offered";
+import type { TurnView } from "./view";
 
 export interface TurnActions {
   actions: Actions;
@@ -21,10 +23,19 @@ export interface TurnActions {
   /** How often something was sent. */
   sent: number;
   /** What is put into the field from outside; the count tells a new one from the same again. */
-  given: { text: string; count: number };
-  give: (text: string) => void;
+  given: Draft & { count: number };
+  give: (draft: Partial<Draft>) => void;
   editing: boolean;
   cancelEdit: () => void;
+}
+
+const EMPTY: Draft = { text: "", images: [], files: [] };
+
+/** A question as it was sent, to be changed. */
+async function draftOf(chat: string, turn: TurnView): Promise<Draft> {
+  const { text = "", images = [], files = [] } = turn.question ?? {};
+  const texts = await Promise.all(files.map((file) => run("chat_file", { chat, key: file.key })));
+  return { text, images: images.map(attachedPicture), files: texts.map((file) => attachedText(file.name, file.text)) };
 }
 
 export function useTurnActions(
@@ -37,7 +48,7 @@ export function useTurnActions(
   const [state, setState] = useState<TurnActions["state"]>("idle");
   const [trouble, setTrouble] = useState("");
   const [sent, setSent] = useState(0);
-  const [given, setGiven] = useState({ text: "", count: 0 });
+  const [given, setGiven] = useState({ ...EMPTY, count: 0 });
   const [editing, setEditing] = useState<number | null>(null);
   const { model, mode } = chosen;
 
@@ -49,7 +60,10 @@ export function useTurnActions(
     if (!running) setState((now) => (now === "stopping" ? "idle" : now));
   }, [running]);
 
-  const give = useCallback((text: string) => setGiven((before) => ({ text, count: before.count + 1 })), []);
+  const give = useCallback(
+    (draft: Partial<Draft>) => setGiven((before) => ({ ...EMPTY, ...draft, count: before.count + 1 })),
+    [],
+  );
   const fail = useCallback((failure: unknown) => setTrouble(sentence(failure)), []);
 
   const send = useCallback(
@@ -57,14 +71,14 @@ export function useTurnActions(
       setState("sending");
       setTrouble("");
       try {
-        const target = editing === null || chat === null ? chat : await forkChat(chat, editing);
-        if (editing !== null && target === null) return false;
         const begun = await run("chat_send", {
           text: draft.text,
-          chat: target,
+          chat,
           model: model || null,
           mode,
           images: draft.images.map(({ data, mime }) => ({ data, mime })),
+          files: draft.files.map(({ name, text }) => ({ name, text })),
+          replaces: editing,
           ...(chat === null || choice.changed ? { pinned: [...choice.pinned], banned: [...choice.banned] } : {}),
         });
         setEditing(null);
@@ -101,7 +115,15 @@ export function useTurnActions(
       },
       stop,
       stopCall: (call) => run("call_stop", { chat: chat ?? "", call: call.id }).then(() => undefined, fail),
-      send: (text) => void send({ text, images: [] }),
+      send: (text) => void send({ ...EMPTY, text }),
+      model,
+      retry: (turn) => {
+        setTrouble("");
+        run("chat_retry", { chat: chat ?? "", position: turn.position, model: model || null, mode }).then(
+          () => setSent((count) => count + 1),
+          fail,
+        );
+      },
       resume: () => {
         setTrouble("");
         run("chat_continue", { chat: chat ?? "", model: model || null, mode }).then(
@@ -112,10 +134,13 @@ export function useTurnActions(
       forkAt: (entries) => {
         if (chat !== null) void forkChat(chat, entries).then((fork) => fork && navigate(`/chat/${fork}`));
       },
-      edit: (position, text) => {
-        setEditing(position);
-        give(text);
+      edit: (turn) => {
+        draftOf(chat ?? "", turn).then((draft) => {
+          setEditing(turn.position);
+          give(draft);
+        }, fail);
       },
+      showVersion: (until) => setSearch({ version: until === null ? null : String(until), at: null }),
       showOffered,
     }),
     [chat, running, stop, send, model, mode, fail, give, showOffered],

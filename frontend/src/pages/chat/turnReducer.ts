@@ -14,7 +14,11 @@ function folded(turn: TurnView, event: Exclude<ChatEvent, BusyEvent>, now: numbe
   switch (event.event) {
     case "question":
       if (event.text === null) return continued(turn);
-      return { ...turn, question: { text: event.text, images: event.images }, time: event.time };
+      return {
+        ...turn,
+        question: { text: event.text, images: event.images, files: event.files ?? [] },
+        time: event.time,
+      };
     case "began":
       return { ...turn, model: event.model };
     case "offered":

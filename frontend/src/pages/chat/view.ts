@@ -5,8 +5,10 @@ import type {
   CallAskingEvent,
   CallQuestion,
   ChatTurn,
+  FileInfo,
   OfferedTool,
   PictureData,
+  QuestionVersion,
   RunningTurn,
   ServerAskingEvent,
   TokenUsage,
@@ -87,7 +89,9 @@ export interface TurnView {
   position: number | null;
   /** Entries of the chat up to its end, to fork there; null while it runs. */
   until: number | null;
-  question: { text: string; images: PictureData[] } | null;
+  question: { text: string; images: PictureData[]; files: FileInfo[] } | null;
+  /** All versions of a question that was asked again; empty for others. */
+  versions: QuestionVersion[];
   time: string | null;
   offered: OfferedTool[];
   of: number;
@@ -110,6 +114,7 @@ export function newTurn(): TurnView {
     position: null,
     until: null,
     question: null,
+    versions: [],
     time: null,
     offered: [],
     of: 0,
@@ -148,7 +153,12 @@ export function keptTurn(turn: ChatTurn): TurnView {
     ...newTurn(),
     position: turn.position,
     until: turn.until,
-    question: turn.question && { text: turn.question.text, images: turn.question.images },
+    question: turn.question && {
+      text: turn.question.text,
+      images: turn.question.images,
+      files: turn.question.files ?? [],
+    },
+    versions: turn.versions ?? [],
     time: turn.time,
     offered: turn.offered,
     of: turn.of,
