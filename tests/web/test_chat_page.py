@@ -447,7 +447,7 @@ def test_chats_are_found_by_their_words(model: Vendor, chat: Page) -> None:
     expect(listed.get_by_role("link")).to_have_count(1)
     chat.get_by_label("Search all chats").fill("elephant")
 
-    expect(listed).to_contain_text("No chats found.")
+    expect(listed).to_contain_text("No chats contain “elephant”.")
 
 
 def test_on_a_phone_the_chats_are_behind_back_and_a_question_can_be_answered(

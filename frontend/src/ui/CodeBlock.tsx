@@ -16,7 +16,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
     [highlighter, code, language],
   );
   return (
-    <div className="code-block">
+    <div className={language ? "code-block" : "code-block without-language"}>
       <div className="code-head">
         <span className="grow muted text-small">{language}</span>
         <Copy bare text={code} />

@@ -27,6 +27,7 @@ export function highlighted(code: string, language: string): Token[] | null {
 }
 
 function add(tokens: Token[], kind: TokenType, text: string): void {
+  if (text === "") return;
   const last = tokens.at(-1);
   const plain = PLAIN.has(kind) ? "identifier" : kind;
   if (last?.kind === plain) last.text += text;

@@ -10,7 +10,7 @@ import { day, plural } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph, type Shape } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
-import type { ChatSummary } from "../../api/types";
+import type { ChatHit, ChatSummary } from "../../api/types";
 import { pinChat } from "./chatActions";
 import { TEXT } from "./text";
 
@@ -105,7 +105,7 @@ function Found({ words }: { words: string }) {
         {data && data.length > 0 && <div className="group-label">{TEXT.found}</div>}
       </div>
       {data?.map((hit) => (
-        <Link key={hit.chat} href={`/chat/${hit.chat}${hit.position === null ? "" : `?at=${hit.position}`}`}>
+        <Link key={hit.chat} href={addressOf(hit, parts[0] ?? "")}>
           <p className="ellipsis" dir="auto">
             <Marked text={hit.title || TEXT.untitled} words={parts} />
           </p>
@@ -119,6 +119,11 @@ function Found({ words }: { words: string }) {
       ))}
     </>
   );
+}
+
+function addressOf(hit: ChatHit, word: string): string {
+  const place = new URLSearchParams({ at: String(hit.position), find: word });
+  return hit.position === null ? `/chat/${hit.chat}` : `/chat/${hit.chat}?${place}`;
 }
 
 /** A text in which the words that were looked for stand out. */

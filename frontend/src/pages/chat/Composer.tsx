@@ -106,6 +106,7 @@ export function Composer(props: Props) {
     setText("");
     setImages([]);
     setFiles([]);
+    setTrouble("");
     if (await props.onSend(draft)) return;
     setText((now) => now || draft.text);
     setImages((now) => (now.length > 0 ? now : draft.images));

@@ -1,7 +1,7 @@
 /** The chat page: list, conversation and panel of offered tools, their keys, earlier versions of a chat, and what a
  * link may fill in (`?ask=`). "Chat not found". */
 
-import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 
 import { ApiError } from "../../api/errors";
 import { refreshOn, useOperation } from "../../api/hooks";
@@ -109,7 +109,14 @@ function Talk({ chat }: { chat: string | null }) {
             </div>
           </div>
         ) : (
-          <Thread chat={chat} turns={turns} wanted={search.get("question")} at={at} sent={talking.sent} />
+          <Thread
+            chat={chat}
+            turns={turns}
+            wanted={search.get("question")}
+            at={at}
+            find={search.get("find") ?? ""}
+            sent={talking.sent}
+          />
         )}
         {version !== null ? (
           <VersionBar onLatest={() => actions.showVersion(null)} onFork={() => actions.forkAt(version)} />
@@ -165,13 +172,15 @@ function useVersion(chat: string | null, look: Look, search: URLSearchParams) {
   const turns = useMemo(() => data?.turns.map(keptTurn) ?? [], [data]);
   // What a search found may be in an earlier version.
   const at = Number(search.get("at") ?? NaN);
-  const elsewhere =
-    until === null && !Number.isNaN(at) && !look.turns.some((turn) => isIn(turn, at))
-      ? look.turns.flatMap((turn) => turn.versions).find((one) => isBetween(one, at))?.until
-      : undefined;
+  const looked = useRef("");
   useEffect(() => {
-    if (elsewhere) setSearch({ version: String(elsewhere) });
-  }, [elsewhere]);
+    const place = `${chat} ${at}`;
+    if (Number.isNaN(at) || !look.view || looked.current === place) return;
+    looked.current = place;
+    if (until !== null || look.turns.some((turn) => isIn(turn, at))) return;
+    const earlier = look.turns.flatMap((turn) => turn.versions).find((one) => isBetween(one, at));
+    if (earlier) setSearch({ version: String(earlier.until) });
+  }, [chat, at, until, look]);
   if (until === null) return { ...look, version: null };
   return { view: data ? look.view : null, turns, error, version: until };
 }

@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { Icon } from "../../ui/Icon";
+import { showPlace } from "../../ui/foundWord";
 import { spoken } from "./callText";
 import { sentences } from "./groups";
 import { Turn } from "./Turn";
@@ -21,11 +22,13 @@ interface Props {
   wanted: string | null;
   /** The position of the entry that the address names, to be shown at once. */
   at: number | null;
+  /** A word in it that was looked for. */
+  find: string;
   /** How often this page has sent something. */
   sent: number;
 }
 
-export function Thread({ turns, wanted, chat, at, sent }: Props) {
+export function Thread({ turns, wanted, chat, at, find, sent }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
   const follow = useRef(true);
@@ -62,11 +65,20 @@ export function Thread({ turns, wanted, chat, at, sent }: Props) {
     toEnd();
   }, [sent, heed, toEnd]);
   const found = at === null ? -1 : turns.findIndex((turn) => isIn(turn, at));
-  useLayoutEffect(() => {
-    if (found < 0) return;
+  const shown = useRef("");
+  useEffect(() => {
+    const place = `${chat} ${at} ${find}`;
+    const element = scroller.current;
+    if (found < 0 || !element || shown.current === place) return;
     heed(false);
-    view.scrollToIndex(found, { align: "start" });
-  }, [chat, at, found, heed, view]);
+    const turn = element.querySelector(`[data-index="${found}"]`);
+    // Scrolling near draws it; then this is called again.
+    if (!turn) element.scrollTop = view.getOffsetForIndex(found, "start")?.[0] ?? 0;
+    else {
+      shown.current = place;
+      showPlace(turn, find);
+    }
+  });
 
   function scrolled() {
     const element = scroller.current;

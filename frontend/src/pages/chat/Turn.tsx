@@ -87,7 +87,6 @@ function Asked({ turn, last }: { turn: TurnView; last: boolean }) {
     <div className={last ? "user-turn last-turn" : "user-turn"}>
       {turn.position !== null && (
         <div className="message-actions">
-          <Versions turn={turn} />
           <button
             type="button"
             className="btn bare small icon-only on-hover"
@@ -100,6 +99,7 @@ function Asked({ turn, last }: { turn: TurnView; last: boolean }) {
           <button type="button" className="btn bare small on-hover" disabled={busy} onClick={() => edit(turn)}>
             {TEXT.edit}
           </button>
+          <Versions turn={turn} />
         </div>
       )}
       <div className="user-message">
@@ -223,7 +223,7 @@ function Versions({ turn }: { turn: TurnView }) {
         className="btn bare small icon-only"
         aria-label={TEXT.previousVersion}
         disabled={!before}
-        onClick={() => before && showVersion(before.until)}
+        onClick={() => before && showVersion(before)}
       >
         ‹
       </button>
@@ -233,7 +233,7 @@ function Versions({ turn }: { turn: TurnView }) {
         className="btn bare small icon-only"
         aria-label={TEXT.nextVersion}
         disabled={!after}
-        onClick={() => after && showVersion(after.until)}
+        onClick={() => after && showVersion(after)}
       >
         ›
       </button>

@@ -2,6 +2,7 @@
 
 import { createContext, useContext } from "react";
 
+import type { QuestionVersion } from "../../api/types";
 import type { CallView, TurnView } from "./view";
 
 export interface Actions {
@@ -22,8 +23,8 @@ export interface Actions {
   retry: (turn: TurnView) => void;
   /** The model that would answer. */
   model: string;
-  /** Show the chat as it was with so many entries; null for how it is. */
-  showVersion: (until: number | null) => void;
+  /** Show the chat as it was with this version of a question; null for how it is. */
+  showVersion: (version: QuestionVersion | null) => void;
   showOffered: () => void;
 }
 

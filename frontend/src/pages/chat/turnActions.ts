@@ -29,6 +29,8 @@ export interface TurnActions {
   cancelEdit: () => void;
 }
 
+/** The chat as it is, at its end. */
+const HERE = { version: null, at: null, find: null };
 const EMPTY: Draft = { text: "", images: [], files: [] };
 
 /** A question as it was sent, to be changed. */
@@ -82,6 +84,7 @@ export function useTurnActions(
           ...(chat === null || choice.changed ? { pinned: [...choice.pinned], banned: [...choice.banned] } : {}),
         });
         setEditing(null);
+        setSearch(HERE);
         setSent((count) => count + 1);
         if (begun.chat !== chat) navigate(`/chat/${begun.chat}`);
         return true;
@@ -119,6 +122,7 @@ export function useTurnActions(
       model,
       retry: (turn) => {
         setTrouble("");
+        setSearch(HERE);
         run("chat_retry", { chat: chat ?? "", position: turn.position, model: model || null, mode }).then(
           () => setSent((count) => count + 1),
           fail,
@@ -140,7 +144,12 @@ export function useTurnActions(
           give(draft);
         }, fail);
       },
-      showVersion: (until) => setSearch({ version: until === null ? null : String(until), at: null }),
+      showVersion: (version) =>
+        setSearch({
+          ...HERE,
+          version: version?.until === undefined || version.until === null ? null : String(version.until),
+          at: version ? String(version.position) : null,
+        }),
       showOffered,
     }),
     [chat, running, stop, send, model, mode, fail, give, showOffered],
