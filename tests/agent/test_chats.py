@@ -12,7 +12,6 @@ import pytest
 
 from tests.conftest import Crib
 from toolcrib.agent.chat import (
-    AttachedFile,
     ByHand,
     Chat,
     ChatMetadata,
@@ -25,6 +24,7 @@ from toolcrib.agent.chat import (
     Remark,
     Said,
     Shortened,
+    TextFile,
     Took,
     answered,
     shown,
@@ -69,7 +69,7 @@ INTERRUPTED: list[Entry] = [
     Said(FromTools(answers=(ToolAnswer(id="c1", name="add", parts=(Text("no"),), ran=False),))),
     Partial(mark="m1", text="once upon", thinking="a story"),
     Continued(),
-    Said(FromUser(parts=(Text("again"),)), 0, (AttachedFile(key="f1", name="a.md", text="text", shown=2),)),
+    Said(FromUser(parts=(Text("again"),)), 0, (TextFile(key="f1", name="a.md", text="text", shown=2),)),
 ]
 
 

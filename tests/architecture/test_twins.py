@@ -144,6 +144,7 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "The wire leaves out what may be secret or is of no use to a reader, and adds what the host knows.": (
         ("accounts.account.Account", "features.accounts.results.AccountShown"),
+        ("agent.chat.TextFile", "chats.wire.FileInfo"),
         ("approvals.question.ApprovalRequest", "operations.results.policy.ApprovalQuestion"),
         ("config.settings.ProfileSettings", "operations.results.gateway.ProfileShown"),
         ("graph.node_type.NodeQuestion", "features.workflows.results.runs.StepQuestion"),

@@ -16,7 +16,6 @@ from toolcrib.agent.approval_prompt import ChatAsker
 from toolcrib.agent.builtin_tools import NAMES
 from toolcrib.agent.chat import (
     STOPPED_BY_USER,
-    AttachedFile,
     ByHand,
     Chat,
     Continued,
@@ -24,6 +23,7 @@ from toolcrib.agent.chat import (
     Partial,
     Remark,
     Said,
+    TextFile,
     interrupted,
 )
 from toolcrib.agent.events import (
@@ -227,8 +227,7 @@ class Agent:
         if self.gate is not None:
             asker = None if self.user is None else ChatAsker(self.user, turn.emit)
             self.gate.begin(turn.principal, asker=asker, project=self.project, mode=self.mode)
-            self.gate.given(turn.principal, turn.chat.from_user())
-            self.gate.attached(turn.principal, [file.name for file in turn.chat.files])
+            self.gate.given(turn.principal, *turn.chat.from_user())
 
     def halt(self, chat: str) -> bool:
         """Stop the turn of a chat; its reader still gets the last events. False if nothing runs."""
@@ -263,7 +262,7 @@ def question(
     text: str,
     images: Sequence[Image] = (),
     *,
-    files: Sequence[AttachedFile] = (),
+    files: Sequence[TextFile] = (),
     replaces: int | None = None,
 ) -> Said:
     """A user's question as an entry of a chat."""

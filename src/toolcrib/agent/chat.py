@@ -31,7 +31,7 @@ CONTINUE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttachedFile:
+class TextFile:
     """A text file that belongs to a question. Its text is untrusted, as the user need not have written it."""
 
     key: str
@@ -55,7 +55,7 @@ class Said:
     replaces: int | None = None
     """Of a question that is asked again: the position of the earlier one. It and all that followed are no
     longer part of the conversation."""
-    files: tuple[AttachedFile, ...] = ()
+    files: tuple[TextFile, ...] = ()
     """What the user attached to a question."""
 
 
@@ -252,11 +252,12 @@ class Chat:
                     found[f"{call.name} {sorted(map(str, call.arguments.items()))}"] = (call, answer)
         return list(found.values())
 
-    def from_user(self) -> list[str]:
-        """The user's messages."""
-        messages = (entry.message for entry in self.entries if isinstance(entry, Said))
-        said = (message.parts for message in messages if isinstance(message, FromUser))
-        return [part.text for parts in said for part in parts if isinstance(part, Text)]
+    def from_user(self) -> tuple[list[str], list[str]]:
+        """The user's messages, and the names of the files that they attached."""
+        said = [entry for entry in self.entries if isinstance(entry, Said)]
+        parts = (entry.message.parts for entry in said if isinstance(entry.message, FromUser))
+        texts = [part.text for all_ in parts for part in all_ if isinstance(part, Text)]
+        return texts, [file.name for entry in said for file in entry.files]
 
     @property
     def unfinished(self) -> bool:
@@ -281,13 +282,16 @@ class Chat:
         return next(found, None) or next((file.text for file in self.files if file.key == name), None)
 
     @property
-    def files(self) -> list[AttachedFile]:
+    def files(self) -> list[TextFile]:
         """All files that were attached to questions."""
         return [file for entry in self.entries if isinstance(entry, Said) for file in entry.files]
 
     @property
     def keeps(self) -> int:
-        return sum(isinstance(entry, FullResult) for entry in self.entries)
+        """How many results and files the model was shown in part."""
+        results = sum(isinstance(entry, FullResult) for entry in self.entries)
+        files = (file for entry in self.entries if isinstance(entry, Said) for file in entry.files)
+        return results + sum(file.shown < len(file.text) for file in files)
 
 
 _REPLACED = Remark(kind="replaced", text="")

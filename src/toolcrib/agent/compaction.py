@@ -88,14 +88,11 @@ def size(chat: Chat, tools: int, measured: MeasuredContext | None) -> int:
     if measured is None:
         return estimate
     since = chat.entries[measured.entries :]
-    if any(isinstance(entry, Shortened | HistorySummary) or _replaces(entry) for entry in since):
+    replaced = any(isinstance(entry, Said) and entry.replaces is not None for entry in since)
+    if replaced or any(isinstance(entry, Shortened | HistorySummary) for entry in since):
         return estimate
     said = [message_of(entry) for entry in since if isinstance(entry, Said)]
     return max(estimate, measured.tokens + weight([message for message in said if message is not None]))
-
-
-def _replaces(entry: Entry) -> bool:
-    return isinstance(entry, Said) and entry.replaces is not None
 
 
 def _weight(message: Message) -> int:

@@ -7,7 +7,6 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from toolcrib.agent.chat import (
-    AttachedFile,
     ByHand,
     Continued,
     Entry,
@@ -18,6 +17,7 @@ from toolcrib.agent.chat import (
     Remark,
     Said,
     Shortened,
+    TextFile,
     Took,
 )
 from toolcrib.schema.messages import (
@@ -118,7 +118,7 @@ def entry_json(entry: Entry) -> tuple[str, dict[str, Any]]:
 def read_entry(kind: str, data: Mapping[str, Any]) -> Entry:
     """Reads an entry; an unknown kind becomes a remark."""
     if kind == "said":
-        files = tuple(_read(AttachedFile, file) for file in data.get("files", ()))
+        files = tuple(_read(TextFile, file) for file in data.get("files", ()))
         return Said(_read_message(data), data.get("replaces"), files)
     if kind == "offer":
         tools = tuple((tool["name"], tool["why"]) for tool in data["tools"])

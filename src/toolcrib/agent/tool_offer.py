@@ -71,7 +71,7 @@ class ToolOffer:
         else:
             earlier = chat.questions()[:-1]
             found, note = await self._finder.choose(question, context=earlier[-3:], recent=chat.used())
-        self._readable = chat.keeps > 0 or any(file.shown < len(file.text) for file in chat.files)
+        self._readable = chat.keeps > 0
         return self.add([*pinned, *found]), note
 
     async def search(self, query: str, limit: int) -> tuple[list[FoundTool], list[FoundTool]]:

@@ -162,15 +162,14 @@ class ApprovalGate:
         await self.add_results(principal, calls)
         session.recalled = True
 
-    def given(self, principal: Principal, texts: Iterable[str]) -> None:
-        """The user of a session wrote these texts: the addresses in them may be read."""
-        addresses = self.sessions.of(principal).addresses
-        for text in texts:
-            addresses.give(text)
+    def given(self, principal: Principal, texts: Iterable[str], files: Iterable[str] = ()) -> None:
+        """The user of a session wrote these texts: the addresses in them may be read.
 
-    def attached(self, principal: Principal, files: Iterable[str]) -> None:
-        """The user of a session attached these files: what they say is untrusted, and may be private."""
+        They attached files with these names, whose text is untrusted and may be private.
+        """
         session = self.sessions.of(principal)
+        for text in texts:
+            session.addresses.give(text)
         for name in files:
             session.saw(name, untrusted=True, private_from=name)
 

@@ -29,14 +29,10 @@ class CutResult:
 
 
 def marked(tool: str, text: str, outcome: str = "") -> str:
-    """Text from outside between marks that say so."""
+    """Text from outside between marks that say so, and that it cannot close."""
+    inside = _MARK.sub(r"<\1tool-result", text)
     how = f' outcome="{outcome}"' if outcome else ""
-    return f'<tool_result tool="{tool}"{how}>\n{harmless(text)}\n</tool_result>'
-
-
-def harmless(text: str) -> str:
-    """Text that cannot close the mark around it."""
-    return _MARK.sub(r"<\1tool-result", text)
+    return f'<tool_result tool="{tool}"{how}>\n{inside}\n</tool_result>'
 
 
 def plain(text: str) -> str:
