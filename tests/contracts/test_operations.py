@@ -28,7 +28,7 @@ EXAMPLE = {
     "folder": "/x",
     "digest": "0",
     "text": "What is 1 plus 2?",
-    "words": "plus",
+    "query": "plus",
     "chat": "last",
     "id": "q1",
     "action": "accept",

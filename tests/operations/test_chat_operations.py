@@ -299,8 +299,8 @@ async def test_chats_are_found_renamed_forked_exported_deleted_and_brought_back(
         await ear.until("ended")
         chat = begun["chat"]
         renamed = await run(host, "chat_rename", chat=chat, title="Large animals")
-        found = await run(host, "chats_search", words="tusks")
-        nothing = await run(host, "chats_search", words="elephant")
+        found = await run(host, "chats_search", query="tusks")
+        nothing = await run(host, "chats_search", query="elephant")
         whole = await run(host, "chat_view", chat=chat)
         fork = await run(host, "chat_fork", chat=chat, entries=whole["turns"][0]["until"])
         forked = await run(host, "chat_view", chat=fork["id"])
@@ -428,7 +428,7 @@ async def test_a_file_is_marked_as_data_kept_and_read_on_if_it_is_long(crib: Cri
         whole = await run(host, "chat_file", chat=chat, key="f2")
         await run(host, "chat_retry", chat=chat)
         await ear.until("ended")
-        searched = await run(host, "chats_search", words="Ignore")
+        searched = await run(host, "chats_search", query="Ignore")
         results = host.approvals.policy.results_in(chat)
         with pytest.raises(NotFound):
             await run(host, "chat_file", chat=chat, key="f9")

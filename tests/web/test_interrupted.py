@@ -152,7 +152,7 @@ def test_an_interrupted_answer_is_found_forked_and_finished_elsewhere(crib: Crib
     release(model)
     model.say(Say(REST))
 
-    [found] = crib.run("chats_search", words="upon a time")
+    [found] = crib.run("chats_search", query="upon a time")
     fork = crib.run("chat_fork", chat=chat)["id"]
     crib.run("chat_continue", chat=fork)
     until(lambda: crib.run("chat_view", chat=fork)["chat"]["state"] == "done")

@@ -68,15 +68,15 @@ async def chats(
 @operation(page=True)
 async def chats_search(
     host: Host,
-    words: Annotated[str, Field(min_length=1, max_length=500)],
+    query: Annotated[str, Field(min_length=1, max_length=500)],
     *,
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
 ) -> list[ChatHit]:
-    """Find chats with all of these words, or parts of words, in the title or in one message.
+    """Find chats with all words of the query, or parts of words, in the title or in one message.
 
     The latest chat comes first, each once.
     """
-    found = await host.chats.store.search(words, limit)
+    found = await host.chats.store.search(query, limit)
     return [
         {
             "chat": hit.info.id,

@@ -95,7 +95,7 @@ function Every({ current }: { current: string | null }) {
 
 /** What the host finds, each with the place; a click goes there. */
 function Found({ words }: { words: string }) {
-  const { data, error, refetch } = useOperation("chats_search", { words, limit: 50 }, { keepPrevious: true });
+  const { data, error, refetch } = useOperation("chats_search", { query: words, limit: 50 }, { keepPrevious: true });
   const parts = useMemo(() => words.split(/\s+/), [words]);
   return (
     <>
