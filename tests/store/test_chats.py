@@ -155,13 +155,14 @@ async def test_a_pin_lasts_is_not_copied_by_a_fork_and_changes_no_order(
     await chat_about(chats, "new")
 
     await chats.pin(old.id, pinned=True)
-    await chats.fork(old.id)
+    fork = await chats.fork(old.id)
     pinned = await Chats(database).pinned()
     latest = await chats.list(1)
     await chats.pin(old.id, pinned=False)
 
     assert [info.title for info in pinned] == ["old"]
     assert [info.title for info in latest] == ["old (fork)"]
+    assert fork.info.pinned_at is None
     assert list(await chats.pinned()) == []
 
 
