@@ -564,9 +564,23 @@ export interface ChatExportParams {
   form?: "markdown" | "json";
 }
 
+export interface ChatFileParams {
+  chat: string;
+  key: string;
+}
+
 export interface ChatForkParams {
   chat: string;
   entries?: number | null;
+}
+
+/** A chat that was found. */
+export interface ChatHit {
+  chat: string;
+  title: string;
+  excerpt: string;
+  time: string;
+  position: number | null;
 }
 
 /** A chat in a list. */
@@ -601,11 +615,17 @@ export interface ChatNews {
   event: QuestionEvent | BeganEvent | OfferedEvent | WordsEvent | AgainEvent | NoticeEvent | BusyEvent | CallEvent | ProgressEvent | ResultEvent | CallAskingEvent | ServerAskingEvent | AnsweredEvent | CompactedEvent | RoundEvent | EndedEvent;
 }
 
+export interface ChatPinParams {
+  chat: string;
+  pinned?: boolean;
+}
+
 /** What the person said. */
 export interface ChatQuestion {
   position: number;
   text: string;
   images: PictureData[];
+  files?: FileInfo[];
 }
 
 export interface ChatRenameParams {
@@ -628,6 +648,13 @@ export interface ChatResultParams {
   call?: string;
 }
 
+export interface ChatRetryParams {
+  chat: string;
+  position?: number | null;
+  model?: string | null;
+  mode?: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off" | null;
+}
+
 export interface ChatSendParams {
   text: string;
   chat?: string | null;
@@ -635,6 +662,8 @@ export interface ChatSendParams {
   mode?: "always" | "on_miss" | "on_rule" | "plan" | "session" | "off" | null;
   project?: string;
   images?: Picture[];
+  files?: QuestionFile[];
+  replaces?: number | null;
   pinned?: string[] | null;
   banned?: string[] | null;
 }
@@ -660,7 +689,7 @@ export interface ChatSummary {
   questions: number;
   calls: number;
   reason: string;
-  excerpt: string | null;
+  on_top: boolean;
   deleted: boolean;
 }
 
@@ -691,6 +720,7 @@ export interface ChatTurn {
   ending: "answered" | "budget" | "cut" | "refused" | "filtered" | "unknown" | "stopped" | "failed" | "interrupted" | null;
   usage: TokenUsage | null;
   cost: number | null;
+  versions?: QuestionVersion[];
 }
 
 /** A chat as a page shows it. */
@@ -711,6 +741,7 @@ export interface ChatViewParams {
   chat: string;
   limit?: number;
   before?: number | null;
+  until?: number | null;
 }
 
 /** A chat with all of its entries. */
@@ -728,8 +759,12 @@ export interface ChatWhole {
 export interface ChatsParams {
   limit?: number;
   before?: string | null;
-  words?: string;
   deleted?: boolean;
+}
+
+export interface ChatsSearchParams {
+  query: string;
+  limit?: number;
 }
 
 /** What must hold after a node or after the run. */
@@ -984,6 +1019,20 @@ export interface Failure {
   column?: number;
   code?: number;
   data?: unknown;
+}
+
+/** A text file that belongs to a question; `chat_file` has its text. */
+export interface FileInfo {
+  key: string;
+  name: string;
+  chars: number;
+  shown: number;
+}
+
+/** A text file that belongs to a question, whole. */
+export interface FileText {
+  name: string;
+  text: string;
 }
 
 export interface FindToolsParams {
@@ -1831,11 +1880,25 @@ export interface QuestionEvent {
   text: string | null;
   images: PictureData[];
   pictures: number;
+  files?: FileInfo[];
+  replaces?: number;
   time: string;
+}
+
+/** A text file that belongs to the question. */
+export interface QuestionFile {
+  name: string;
+  text: string;
 }
 
 export interface QuestionShowParams {
   id: string;
+}
+
+/** A question that was asked again, or the one that replaced it. */
+export interface QuestionVersion {
+  position: number;
+  until: number | null;
 }
 
 /** The question, and how many tools to show. */
@@ -3714,6 +3777,12 @@ export interface Operations {
     event: unknown;
     result: ChatExport;
   };
+  /** Show the text of a file that was attached to a question. */
+  chat_file: {
+    params: ChatFileParams;
+    event: unknown;
+    result: FileText;
+  };
   /** Start a new chat from the beginning of another. */
   chat_fork: {
     params: ChatForkParams;
@@ -3725,6 +3794,12 @@ export interface Operations {
     params: ChatListParams;
     event: unknown;
     result: ChatInfo[];
+  };
+  /** Pin a chat to the top of the list, or unpin it. */
+  chat_pin: {
+    params: ChatPinParams;
+    event: unknown;
+    result: ChatSummary;
   };
   /** Rename a chat. */
   chat_rename: {
@@ -3749,6 +3824,12 @@ export interface Operations {
     params: ChatResultParams;
     event: unknown;
     result: CallWhole;
+  };
+  /** Answer a question of a chat again, with its pictures and files; the chat keeps the answer so far. */
+  chat_retry: {
+    params: ChatRetryParams;
+    event: unknown;
+    result: TurnStarted;
   };
   /** Ask something in a chat; the turn runs in the background. */
   chat_send: {
@@ -3780,11 +3861,17 @@ export interface Operations {
     event: unknown;
     result: ChatView;
   };
-  /** List chats with their state, newest first, or search them. */
+  /** List chats with their state: first all that are pinned, then the others, newest first. */
   chats: {
     params: ChatsParams;
     event: unknown;
     result: ChatList;
+  };
+  /** Find chats with all words of the query, or parts of words, in the title or in one message. */
+  chats_search: {
+    params: ChatsSearchParams;
+    event: unknown;
+    result: ChatHit[];
   };
   /** Check that a server is configured. */
   check: {
