@@ -123,11 +123,22 @@ async def test_an_address_can_be_changed_and_keeps_its_key_and_what_else_is_set(
     await ask(host, "settings_set", key="agent.endpoints.studio.contextTokens", value=5000)
     with pytest.raises(UsageError, match="already"):
         await ask(host, "model_connect", vendor="studio", url=studio.address)
-    moved = studio.address.replace("127.0.0.1", "localhost")
+    moved = f"{studio.address}/"
     await ask(host, "model_connect", vendor="studio", url=moved, model="tiny", replace=True)
 
     changed = {"url": moved, "protocol": "openai", "key": "models.studio", "contextTokens": 5000}
     assert own(crib)["agent"]["endpoints"] == {"studio": changed}
+
+
+async def test_a_stored_key_is_not_sent_to_another_host(host: Host, crib: Crib, studio: Vendor) -> None:
+    await ask(host, "model_connect", vendor="studio", url=studio.address, api_key=KEY)
+    elsewhere = studio.address.replace("127.0.0.1", "localhost")
+    with pytest.raises(ModelKeyRefused):
+        await ask(host, "model_connect", vendor="studio", url=elsewhere, model="tiny", replace=True)
+    listed = await ask(host, "model_list", vendor="studio", url=elsewhere)
+
+    assert not listed["listed"]
+    assert own(crib)["agent"]["endpoints"]["studio"]["url"] == studio.address
 
 
 async def test_an_address_is_removed_with_its_secret_and_is_no_longer_the_default(

@@ -47,7 +47,7 @@ class NewModelSource(ModelSource):
     model: str = ""
     """The model to test; empty for the first of the list."""
     replace: bool = False
-    """Change an address that is there; it keeps its key unless a new one is given."""
+    """Change an address that is there; it keeps its key on the same host unless a new one is given."""
 
 
 @operation(page=True)
@@ -188,7 +188,10 @@ async def _source(host: Host, source: ModelSource) -> AsyncIterator[ModelRegistr
     stored = models.settings.endpoints.get(source.vendor)
     raw = None if stored is None else stored.as_json()
     if source.url:
-        raw = {**(raw or {}), "url": source.url.strip(), "protocol": source.protocol}
+        kept = dict(raw or {})
+        if stored is not None and _origin(stored.url) != _origin(source.url):
+            kept.pop("key", None)  # It is for the old host alone.
+        raw = {**kept, "url": source.url.strip(), "protocol": source.protocol}
     if raw is not None and source.api_key:
         raw["key"] = secret
     try:
@@ -200,6 +203,11 @@ async def _source(host: Host, source: ModelSource) -> AsyncIterator[ModelRegistr
         yield tried
     finally:
         await tried.close()
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url.strip())
+    return parts.scheme.lower(), parts.netloc.lower()
 
 
 async def _first(models: ModelRegistry, vendor: str) -> str:

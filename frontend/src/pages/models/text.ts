@@ -18,7 +18,7 @@ export const CONNECT = {
   other: "Another address",
   key: (place: Place | undefined) => `API key.${stored(place)}`,
   optionalKey: (place: Place | undefined) => `API key, if it needs one.${stored(place)}`,
-  kept: "Leave empty to keep the stored one",
+  kept: "Leave empty to keep the stored one (same host)",
   name: "Name, such as studio or router",
   unnamed: "address",
   url: "Address of its API, such as http://127.0.0.1:1234/v1",
