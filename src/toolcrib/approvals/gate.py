@@ -343,7 +343,7 @@ class ApprovalGate:
             session.grants.add(question.grant, untrusted=untrusted)
         if answer.lift in question.lifts:
             session.lift(answer.lift, call.tool)
-        if answer.whole_turn and call.principal.owns_session:
+        if answer.whole_turn and call.principal.owns_session and not question.hazard:
             session.granted = "granted with an answer"
         self._remember(call.principal, question, answer, effect="allow")
         self._note(call)
@@ -407,7 +407,7 @@ class ApprovalGate:
     ) -> ApprovalRequest:
         call, ours = case.call, case.facts.ours
         wanted = call.tool.definition.name == session_mode.REQUEST and call.tool.server == session_mode.SERVER
-        scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow else SCOPES
+        scopes: Sequence[Scope] = ("once",) if wanted or judgement.flow or judgement.once else SCOPES
         if scope is not None:
             scopes = ("once", "chat") if scope.key else ("once",)
         scopes = _possible(scopes, call.principal, session)
@@ -429,6 +429,7 @@ class ApprovalGate:
             tool_rule=tool_rule(call, ours=ours) if lasting and not scope else None,
             scopes=tuple(scopes),
             flow=judgement.flow,
+            hazard=judgement.once,
             lifts=_flow_exceptions(call.principal) if judgement.flow and not scope else (),
             session_mode=wanted,
             preview=preview,

@@ -102,6 +102,8 @@ class ApprovalRequest:
     """What `ApprovalAnswer.any_arguments` stores instead: a rule for the tool with any arguments."""
     flow: bool = False
     """Asked because untrusted content was read; `ApprovalAnswer.lift` turns that off."""
+    hazard: bool = False
+    """It runs code that nobody has seen: from the internet, or hidden."""
     lifts: tuple[FlowException, ...] = ()
     """How far that can be turned off, narrowest first."""
     session_mode: bool = False
@@ -165,6 +167,7 @@ class ApprovalRequest:
             "tool_rule_words": "" if whole is None else rule_words(whole),
             "scopes": list(self.scopes),
             "flow": self.flow,
+            "hazard": self.hazard,
             "lifts": list(self.lifts),
             "session_mode": self.session_mode,
             **({} if self.preview is None else {"preview": dict(self.preview)}),

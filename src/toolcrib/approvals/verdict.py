@@ -184,7 +184,7 @@ def _only_reading(case: _Case) -> Judgement | None:
 
 def _ask_always(case: _Case) -> Judgement:
     doubts = (finding.reason for finding in case.found if finding.effect == "ask")
-    return Judgement(decision="ask", rule=None, reasons=(_WORDS["always"], *doubts))
+    return Judgement(decision="ask", rule=None, reasons=(_WORDS["always"], *doubts), once=_is_once(case))
 
 
 def _ask(case: _Case) -> Judgement:
@@ -224,4 +224,9 @@ def _because(finding: RuleResult, case: _Case) -> Judgement:
         rule=finding.rule,
         reasons=(finding.reason, *others),
         flow=finding.rule in (FLOW, PRIVATE) and not finding.overridable,
+        once=_is_once(case),
     )
+
+
+def _is_once(case: _Case) -> bool:
+    return any(finding.once for finding in case.found)

@@ -107,6 +107,8 @@ class CallQuestion(TypedDict):
     rule: dict[str, Any]
     scopes: list[Literal["once", "chat", "project", "always"]]
     flow: bool
+    hazard: NotRequired[bool]
+    """It runs code that nobody has seen, so that only this call can be allowed."""
     lifts: NotRequired[list[Literal["tool", "turn", "session"]]]
     """How far untrusted content may act, the narrowest first."""
     session_mode: bool

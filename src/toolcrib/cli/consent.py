@@ -149,7 +149,7 @@ def _wider(detail: Mapping[str, Any]) -> dict[str, _Wider]:
     scopes = {key: choice for key, choice in _SCOPES.items() if choice.content["scope"] in detail["scopes"]}
     offered = detail.get("lifts", ())
     lifts = {key: choice for key, choice in _LIFTS.items() if choice.content["lift"] in offered}
-    return {**scopes, **lifts, **({} if detail["flow"] else {"t": _TURN})}
+    return {**scopes, **lifts, **({} if detail["flow"] or detail.get("hazard") else {"t": _TURN})}
 
 
 async def _elicit(question: Mapping[str, Any], keys: TerminalKeyboard) -> Reply:

@@ -63,7 +63,8 @@ def _limits(arguments: Mapping[str, Any], sandbox: str) -> list[str]:
 
 
 def _command(command: str, folder: str, project: str) -> Exhibit:
-    """The command with its parts, and why each may change something."""
+    """The command with its parts, and what each does."""
+    from toolcrib.serverkit.shell.effects import effects_of_part
     from toolcrib.serverkit.shell.paths import PROJECT, place_of
     from toolcrib.serverkit.shell.readers import only_reads
     from toolcrib.serverkit.shell.script import read_script
@@ -74,7 +75,10 @@ def _command(command: str, folder: str, project: str) -> Exhibit:
         commands = read_script(command, place_of(folder, project) or PROJECT)
     except NotUnderstood as error:
         return {**shown, "unread": error.what}
-    shown["parts"] = [{"text": part.text, "doubt": only_reads(part)} for part in commands]
+    for part in commands:
+        doubt = only_reads(part)
+        does = "; ".join(effect.what for effect in effects_of_part(part)) if doubt else ""
+        shown["parts"].append({"text": part.text, "doubt": does or doubt})
     return shown
 
 

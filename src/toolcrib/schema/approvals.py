@@ -46,6 +46,8 @@ class RuleResult:
     """An allow because the call is read-only."""
     overridable: bool = False
     """An ask that a user's rule for the tool answers."""
+    once: bool = False
+    """An ask whose yes is for this one call: what runs may be something else the next time."""
     on_rule: bool = True
     """Counts in the mode `on_rule` too."""
 
@@ -60,3 +62,5 @@ class Judgement:
     reasons: tuple[str, ...]
     flow: bool = False
     """Asks because untrusted content could have caused the call."""
+    once: bool = False
+    """A yes is for this one call; No is the main answer."""

@@ -139,6 +139,7 @@ function Why({ question }: { question: CallQuestion }) {
       {question.session_mode
         ? `Reason given: “${reveal(reason)}”. ${TEXT.sessionRefused}`
         : reveal(tilde(question.why))}
+      {question.hazard && ` ${TEXT.onlyOnce}`}
     </p>
   );
 }
@@ -232,9 +233,9 @@ interface ButtonsProps {
   onDeny: () => void;
 }
 
-/** From untrusted text, No is the main button. */
+/** For untrusted text and unseen code, No is the main button. */
 function Buttons({ question, scope, said, seen, onAllow, onDeny }: ButtonsProps) {
-  const strict = question.flow;
+  const strict = question.flow || question.hazard;
   const allow = (
     <button
       key="allow"
@@ -254,7 +255,7 @@ function Buttons({ question, scope, said, seen, onAllow, onDeny }: ButtonsProps)
   return (
     <div className="actions">
       {strict ? [deny, allow] : [allow, deny]}
-      {strict && (
+      {question.flow && (
         <button type="button" className="plain-button link-button small-link" onClick={() => showOrigin(question)}>
           {TEXT.where}
         </button>

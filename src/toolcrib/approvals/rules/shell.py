@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.approvals.facts import Facts, shell_argument
 from toolcrib.approvals.paths import MOST_ENTRIES, Disk, at_home, lies_in
+from toolcrib.config.hidden import shown
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 from toolcrib.serverkit.own_places import LENT, folded
@@ -96,7 +97,7 @@ def check(call: ToolCall, facts: Facts) -> RuleResult | None:
         reason = f"{own} belongs to Toolcrib and may hold secrets."
         return RuleResult(effect="ask", rule="shell", reason=reason, final=True)
     if verdict.kind == "unknown":
-        return RuleResult(effect="ask", rule="shell", reason=verdict.reason)
+        return RuleResult(effect="ask", rule="shell", reason=shown(verdict.reason), once=verdict.once)
     doubt = _doubt(verdict, facts)
     if doubt:
         return RuleResult(effect="ask", rule="shell", reason=doubt)

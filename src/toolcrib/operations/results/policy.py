@@ -147,6 +147,8 @@ class ApprovalQuestion(TypedDict):
     tool_rule_words: NotRequired[str]
     scopes: list[Scope]
     flow: bool
+    hazard: NotRequired[bool]
+    """It runs code that nobody has seen, so that only this call can be allowed."""
     lifts: NotRequired[list[FlowException]]
     """How long outside content may be ignored, shortest first."""
     session_mode: bool

@@ -197,7 +197,7 @@ def _is_jq_name(tokens: Sequence[tuple[str, str]], place: int, *, keys: bool) ->
     return keys and before in ("{", ",") and after in (":", ",", "}")
 
 
-_SPECIAL: dict[str, Callable[[Simple], Uses | None]] = {
+READERS: dict[str, Callable[[Simple], Uses | None]] = {
     "[": test,
     "awk": awk,
     "command": where,
@@ -224,7 +224,7 @@ def only_reads(command: Simple) -> str:
         return ""
     uses = uses_of(command)
     if uses is None:
-        known = command.name in COMMANDS or command.name in _SPECIAL
+        known = command.name in COMMANDS or command.name in READERS
         return f"{command.text if known else command.name} may change something"
     for use in uses:
         if any(_is_private(use, folder) for folder in command.folders):
@@ -234,7 +234,7 @@ def only_reads(command: Simple) -> str:
 
 def uses_of(command: Simple) -> Uses | None:
     """The files that a command looks at; None if it may change something."""
-    special = _SPECIAL.get(command.name)
+    special = READERS.get(command.name)
     if special is not None:
         return special(command)
     syntax = COMMANDS.get(command.name)

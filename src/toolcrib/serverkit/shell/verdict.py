@@ -194,6 +194,8 @@ class Verdict:
     project (`./…`). With `..` as it is written, and with wildcards as for `glob`."""
     trees: tuple[str, ...] = ()
     """Folders that it searches through."""
+    once: bool = False
+    """What it runs comes from the internet or is hidden, so that a yes is for this one call."""
 
 
 def judge(command: str, cwd: str = "", project: str = "") -> Verdict:
@@ -203,7 +205,7 @@ def judge(command: str, cwd: str = "", project: str = "") -> Verdict:
     the absolute path of that, if it is known.
     """
     if len(command) > _LONGEST:
-        return Verdict("unknown", "It is too long for any shell.")
+        return Verdict("unknown", "It is too long for any shell.", once=True)
     known = _judge if len(command) <= MAX_LENGTH else _judge.__wrapped__
     return known(command, cwd, project)
 
@@ -218,13 +220,24 @@ def _judge(command: str, cwd: str, project: str) -> Verdict:
     try:
         commands = _commands(command, cwd, project)
     except NotUnderstood as error:
-        return Verdict("unknown", f"It cannot be fully checked before it runs: {error.what}.")
+        return _doubtful(command, f"It cannot be fully checked before it runs: {error.what}.")
     for one in commands:
         doubt = only_reads(one)
         if doubt:
-            return Verdict("unknown", f"{doubt}.")
+            return _doubtful(command, "" if doubt.endswith("change something") else f"{doubt}.")
     names, paths, trees = (_routes(commands, kind) for kind in ("name", "content", "search"))
     return Verdict("harmless", "Every part of it only reads.", names, paths, trees)
+
+
+def _doubtful(command: str, doubt: str) -> Verdict:
+    """A command to ask about, with what it does."""
+    from toolcrib.serverkit.shell.effects import effects_of, told
+
+    if len(command) > MAX_LENGTH:
+        return Verdict("unknown", doubt, once=True)
+    effects = effects_of(command)
+    reason = " ".join(filter(None, [told(effects), doubt])) or "Toolcrib cannot be sure that this only reads."
+    return Verdict("unknown", reason, once=any(effect.once for effect in effects))
 
 
 def _commands(command: str, cwd: str, project: str) -> tuple[Simple, ...]:
