@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.approvals.people import ALWAYS, NO, Person, Tools, allowed, gate_with
 from toolcrib.approvals.question import ApprovalAnswer
+from toolcrib.schema.tools import Principal
 from toolcrib.serverkit.shell import judge
 from toolcrib.serverkit.shell.effects import effects_of, told
 
@@ -257,8 +258,9 @@ async def test_always_for_a_download_that_is_run_allows_this_call_and_stores_not
 
 async def test_nor_does_it_end_the_questions_of_the_turn(tools: Tools) -> None:
     person = Person(ApprovalAnswer(allow=True, whole_turn=True))
-    gate = gate_with(person)
-    for _ in range(2):
-        assert await allowed(gate, tools.run("npx cowsay"))
+    gate, agent = gate_with(person), Principal(name="agent", session="own", identity="session")
 
-    assert len(person.questions) == 2
+    assert await allowed(gate, tools.call("terminal__run_command", agent, command="npx cowsay"))
+    assert gate.mode_of(agent) == "on_miss"
+    assert await allowed(gate, tools.call("terminal__run_command", agent, command="rm a"))
+    assert gate.mode_of(agent) == "session"
