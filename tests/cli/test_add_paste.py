@@ -131,7 +131,7 @@ def test_an_address_needs_no_name(toolcrib: CommandLine) -> None:
     answer = toolcrib("add", "http://127.0.0.1:9/sse", "--transport", "sse", "--yes", "--json", "--disabled")
     silent = toolcrib("add", "there", "http://127.0.0.1:9/mcp", "--yes", "--json")
 
-    assert (answer.json["name"], answer.json["type"]) == ("127-0-0-1", "sse")
+    assert (answer.json["name"], answer.json["type"]) == ("local-9", "sse")
     assert silent.json["type"] == "http"
     assert "Nothing responds" in silent.json["remarks"][-1]
 

@@ -678,6 +678,6 @@ async def test_calls_that_wait_at_the_gate_are_told_to_wait_and_then_to_run(
     assert running["id"] in waiting
     assert ear.kinds.count("call") == 3, "both began, and one began to run"
     assert (first["detail"]["why"], second["call"] in waiting) == (
-        "it says of itself that it only reads, and no rule covers it.",
+        "The server marks this tool as read-only. Toolcrib does not rely on that, and no rule allows it yet.",
         True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -149,6 +150,15 @@ async def test_a_server_that_is_not_ready_in_time_is_quoted(connector: Connector
     slow = entry(3.0, command=sys.executable, args=["-c", code])
     trial = await try_server(connector, slow)
     assert trial.steps[-1].detail == "No answer within 3 s. Last output: error: cannot reach the hub"
+
+
+async def test_an_address_that_refuses_the_connection_is_not_said_to_be_connected(connector: Connector):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
+    trial = await try_server(connector, entry(type="http", url=url))
+    assert outline(trial) == [("resolve", True), ("connect", False)]
+    assert "the connection was refused" in trial.steps[-1].detail
 
 
 async def test_a_server_that_refuses_the_handshake_is_quoted(connector: Connector, puppet):

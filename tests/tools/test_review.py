@@ -40,5 +40,13 @@ def test_what_would_be_unclear_is_said(definition: dict[str, Any], expected: str
     assert expected in remark
 
 
+def test_parameters_without_a_description_are_one_remark_however_many_tools_have_them() -> None:
+    remarks = review("s", [tool(f"convert{number}", x={"type": "string"}) for number in range(12)])
+
+    assert len(remarks) == 1
+    assert remarks[0].startswith("Parameters of 12 tools have no description: convert0, ")
+    assert remarks[0].endswith(" and 2 more.")
+
+
 def test_too_many_tools_are_remarked_on() -> None:
     assert "a lot for one prompt" in review("s", [tool(f"convert{number}") for number in range(60)])[-1]

@@ -90,7 +90,7 @@ def test_what_let_a_call_through_is_named(crib: Crib, activity: Page) -> None:
     expect(activity.locator("tr", has_text="demo · divide")).to_contain_text("read-only")
     activity.locator("tr", has_text="demo · divide").click()
     path = activity.get_by_role("complementary", name="Call details")
-    step = path.locator("li", has_text="The rule “own reading” allowed it")
+    step = path.locator("li", has_text="The built-in rule “read-only” allowed it")
     expect(step.locator(".duration")).to_contain_text("ms")
 
 
@@ -153,7 +153,7 @@ def test_a_question_that_waits_is_answered_here(crib: Crib, activity: Page) -> N
     activity.get_by_role("tab", name="Calls").click()
     activity.locator("tr", has_text="once, by you").click()
     path = activity.get_by_role("complementary", name="Call details")
-    expect(path).to_contain_text("Mode “ask unless a rule allows it” required your approval")
+    expect(path).to_contain_text("Mode “ask before changes” required your approval")
     expect(path).to_contain_text("You allowed it once")
 
 

@@ -52,7 +52,7 @@ def test_a_file_that_is_allowed_for_the_project_lets_the_next_one_beside_it_be_w
     ask(chat, "Write two files.")
     asking = question(chat)
     expect(asking).to_contain_text("~/code/exporter/src/one.py")
-    expect(asking).to_contain_text("Why you're asked: it writes a new file and no rule covers it.")
+    expect(asking).to_contain_text("Why you're asked: It writes a new file, and no rule allows it yet.")
 
     asking.get_by_role("radio", name="This project").click()
     shown = (

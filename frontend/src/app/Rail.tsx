@@ -2,6 +2,7 @@
  * items are shown. */
 
 import { refreshOn, useOperation } from "../api/hooks";
+import { thousands } from "../ui/amounts";
 import { Icon } from "../ui/Icon";
 import { MOD } from "../ui/platform";
 import { Glyph } from "../ui/Status";
@@ -66,8 +67,8 @@ function RailLink({ place, here }: { place: Place; here: boolean }) {
 function useCount(place: Place): string {
   const { data } = useOperation("host_info", {});
   if (!data) return "";
-  if (place.page === "servers") return String(data.counts.servers);
-  if (place.page === "tools") return String(data.counts.tools);
+  if (place.page === "servers") return thousands(data.counts.servers);
+  if (place.page === "tools") return thousands(data.counts.tools);
   return "";
 }
 

@@ -21,13 +21,26 @@ const need = (more: Partial<Need>): Need => ({
 
 test("a question is told in two short lines: what, and where", () => {
   expect(needText(need({ chat: "c1", chat_title: "Nightly export" }))).toEqual({
-    what: "Write file?",
+    what: "Run filesystem · write_file?",
     where: "chat · Nightly export",
   });
   expect(needText(need({ principal: "gateway:editor" }))).toEqual({
-    what: "Write file?",
+    what: "Run filesystem · write_file?",
     where: "filesystem · gateway · editor",
   });
+});
+
+test("a call is named after what it does, or by its tool", () => {
+  const asked = (tool: string, given: object, server: string | null = null) =>
+    needText(need({ tool, server, detail: { arguments: given } })).what;
+  expect(asked("terminal", { command: "rm x" })).toBe("Run a command?");
+  expect(asked("terminal__run_command", { command: "rm x" }, "terminal")).toBe("Run a command?");
+  expect(asked("python", { code: "1" })).toBe("Run code?");
+  expect(asked("write_file", { path: "/home/u/todo.txt" })).toBe("Write todo.txt?");
+  expect(asked("filesystem__edit_file", { path: "a/b.md/" }, "filesystem")).toBe("Edit b.md?");
+  expect(asked("fake__crash", { command: "now" }, "fake")).toBe("Run fake · crash?");
+  expect(needText(need({ detail: { title: "Send this email?" } })).what).toBe("Send this email?");
+  expect(needText(need({ detail: { title: "Let fake run crash?" } })).what).toBe("Run filesystem · write_file?");
 });
 
 test("a value that is missing is told by its name", () => {

@@ -17,7 +17,7 @@ export function needText(need: Need): NeedText {
   switch (need.kind) {
     case "call":
       return {
-        what: `${grant(need) || spoken(ownName(need))}?`,
+        what: callTitle(need),
         where: need.chat ? asker(need) : [need.server, asker(need)].filter(Boolean).join(" · "),
       };
     case "sampling":
@@ -43,11 +43,21 @@ export function needText(need: Need): NeedText {
   }
 }
 
-/** What is asked for, if it is more than one call. */
-function grant(need: Need): string {
-  const allows = need.detail["grant"];
-  return typeof allows === "string" ? allows : "";
+/** "Run a command?", "Write todo.txt?", "Send this email?", else the tool with its server: "Run fake · crash?". */
+function callTitle(need: Need): string {
+  const { grant, title, arguments: given } = need.detail;
+  if (typeof grant === "string") return `${grant}?`;
+  if (typeof title === "string" && !title.startsWith("Let ")) return title;
+  const { command, code, path } = (given ?? {}) as Record<string, unknown>;
+  const name = ownName(need);
+  if (typeof command === "string" && RUNS_COMMANDS.has(name)) return "Run a command?";
+  if (typeof code === "string" && need.server === null) return "Run code?";
+  const verb = /^(write|edit|create|delete|move|append)_?file$/i.exec(name)?.[1];
+  if (verb && typeof path === "string") return `${spoken(verb)} ${path.replace(/\/+$/, "").split("/").pop()}?`;
+  return `Run ${[need.server, name].filter(Boolean).join(" · ")}?`;
 }
+
+const RUNS_COMMANDS = new Set(["terminal", "run_command"]);
 
 /** What the server needs, as one noun. */
 function noun(need: Need): string {
@@ -61,14 +71,8 @@ function ownName(need: Need): string {
   return need.server && name.startsWith(`${need.server}__`) ? name.slice(need.server.length + 2) : name;
 }
 
-/** `write_file` as the beginning of a sentence: Write file. */
-function spoken(name: string): string {
-  const words = name
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .replace(/[_-]+/g, " ")
-    .trim()
-    .toLowerCase();
-  return `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}`;
+function spoken(verb: string): string {
+  return `${verb[0]?.toUpperCase() ?? ""}${verb.slice(1).toLowerCase()}`;
 }
 
 /** The host names the secret in its sentence; the list has room for the name alone. */

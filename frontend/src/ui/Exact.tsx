@@ -1,6 +1,7 @@
 /** Text in an approval: complete, with every hidden character shown; long runs of spaces, empty lines and repeated
  * hidden characters are folded and counted, so that none of it can push the rest out of sight. */
 
+import { thousands } from "./amounts";
 import { reveal } from "./hidden";
 
 const BLANK = "[ \\t\\r\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u2800\\u3000]";
@@ -46,11 +47,11 @@ export function exactPieces(text: string): Piece[] {
 }
 
 function noteOf({ groups, 0: all }: RegExpMatchArray): string {
-  if (groups?.["spaces"] !== undefined) return `${all.length.toLocaleString("en-US")} spaces`;
-  if (groups?.["hidden"] !== undefined) return `${reveal(groups["hidden"])} × ${all.length.toLocaleString("en-US")}`;
+  if (groups?.["spaces"] !== undefined) return `${thousands(all.length)} spaces`;
+  if (groups?.["hidden"] !== undefined) return `${reveal(groups["hidden"])} × ${thousands(all.length)}`;
   return emptyLines(all.split("\n").length - 1);
 }
 
 export function emptyLines(lines: number): string {
-  return `${lines.toLocaleString("en-US")} empty lines`;
+  return `${thousands(lines)} empty lines`;
 }

@@ -3,7 +3,7 @@
 
 import { useMemo, useRef, useState, type ReactNode } from "react";
 
-import { characters } from "./amounts";
+import { characters, thousands } from "./amounts";
 import { download } from "./download";
 import { reveal } from "./hidden";
 import "./longText.css";
@@ -61,7 +61,7 @@ export function LongText({ text, total: given, label, className = "", children }
 }
 
 export function lengthText(shown: number, kept: number, total: number): string {
-  const [of, first, stored] = [total, shown, kept].map((one) => one.toLocaleString("en-US"));
+  const [of, first, stored] = [total, shown, kept].map(thousands);
   if (kept === total)
     return shown === total ? `All ${of} characters are shown.` : `The first ${first} of ${of} characters are shown.`;
   const begun = shown < kept ? `The first ${first} of ${of} characters are shown. ` : "";

@@ -84,6 +84,11 @@ export function characters(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
+/** 1,204. */
+export function thousands(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
 export function plural(amount: number, one: string, many = `${one}s`): string {
-  return `${amount.toLocaleString("en-US")} ${amount === 1 ? one : many}`;
+  return `${thousands(amount)} ${amount === 1 ? one : many}`;
 }

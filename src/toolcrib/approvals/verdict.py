@@ -26,6 +26,7 @@ R = TypeVar("R")
 FLOW, PRIVATE = "untrusted_flow", "private_flow"
 OUTGOING = "outgoing"
 NO_RULE = "No rule allows it."
+READ_ONLY_MARK = "The server marks this tool as read-only. Toolcrib does not rely on that"
 _WORDS = {
     "always": "The mode is to always ask.",
     "on_miss": NO_RULE,
@@ -179,7 +180,7 @@ def _only_reading(case: _Case) -> Judgement | None:
         return Judgement(decision="deny", rule=None, reasons=(_WORDS["plan"],))
     if any(finding.effect == "allow" for finding in case.theirs):
         return None
-    return Judgement(decision="ask", rule=None, reasons=("It is read-only only by its own account.",))
+    return Judgement(decision="ask", rule=None, reasons=(f"{READ_ONLY_MARK}.",))
 
 
 def _ask_always(case: _Case) -> Judgement:

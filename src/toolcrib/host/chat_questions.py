@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from toolcrib.approvals.facts import code_argument, shell_argument
 from toolcrib.approvals.rule import Rule, read_rule
 from toolcrib.approvals.rule_text import HASH_SHOWN, rule_place, rule_words
-from toolcrib.approvals.verdict import NO_RULE
+from toolcrib.approvals.verdict import NO_RULE, READ_ONLY_MARK
 from toolcrib.host.call_preview import Exhibit, exhibit
 from toolcrib.schema.tools import Tool
 from toolcrib.tools.names import BORDER
@@ -138,10 +138,10 @@ def _why(detail: Mapping[str, Any], tool: Tool | None, shown: Exhibit) -> str:
     if reasons != [NO_RULE]:
         return _NAMED.sub(r"\1 · \2", " ".join(reasons))
     if shown["kind"] == "edit":
-        return f"it writes a {'new ' if shown['new'] else ''}file and no rule covers it."
+        return f"It writes a {'new ' if shown['new'] else ''}file, and no rule allows it yet."
     if tool is not None and tool.definition.read_only:
-        return "it says of itself that it only reads, and no rule covers it."
-    return "no rule covers it."
+        return f"{READ_ONLY_MARK}, and no rule allows it yet."
+    return "No rule allows it yet."
 
 
 def _rules(detail: Mapping[str, Any], which: str) -> Json:

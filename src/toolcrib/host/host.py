@@ -418,7 +418,7 @@ def _open_chats(host: Host) -> ChatServices:
     from toolcrib.host.chat_services import open_chat_services
 
     is_ours = host.approvals.policy.is_ours
-    return open_chat_services(host.core, host.toolset.workspace, is_ours, lambda: len(host.tools()))
+    return open_chat_services(host.core, host.toolset.workspace, is_ours, lambda: len(host.answering_tools()))
 
 
 async def _close_chats(host: Host) -> None:

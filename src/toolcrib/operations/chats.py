@@ -141,7 +141,7 @@ async def chat_view(
     told = host.chats.news.of(found.id)
     every = await host.chats.rows.read(found.id)
     entries = _ended(every, told) if until is None else [one for one in every if one.position < until]
-    turns = await beside_loop(entries, replay, entries, host.chats.words, len(host.tools()))
+    turns = await beside_loop(entries, replay, entries, host.chats.words, len(host.answering_tools()))
     wanted = [turn for turn in turns if before is None or turn.position < before]
     took, asked_again = found.took(), versions(every)
     return {

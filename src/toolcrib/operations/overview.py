@@ -39,6 +39,7 @@ from toolcrib.operations.results.overview import (
     SourceKind,
     Today,
 )
+from toolcrib.operations.results.tools import count_ready
 from toolcrib.operations.settings import missing_from
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
@@ -202,7 +203,7 @@ async def _counts(host: Host) -> HostCounts:
         "trouble": sum(state in _TROUBLE for state in states),
         "off": states.count(ServerState.DISABLED),
         "needs_you": len(await gather_waiting(host)),
-        "tools": len(host.tools()),
+        "tools": count_ready(host),
         "unsaved": host.audit.waiting + host.core.database.waiting,
         "lost": host.audit.lost + host.core.database.lost,
         "calls_running": host.toolset.caller.counts.in_flight,

@@ -158,7 +158,6 @@ def _ranking(host: Host, params: RankParams, tools: list[Tool], always: list[Too
     rows = [_ranked(host, pick, top, found.note, offered) for pick in matches]
     last = max((place for place, row in enumerate(rows) if row["name"] in best), default=-1) + 1
     rows[last:last] = [_always(host, tool) for tool in always]
-    ready, known, servers = counted(host, tools)
     return {
         "query": params.query,
         "tools": rows[: max(params.limit, last + len(always))],
@@ -169,9 +168,7 @@ def _ranking(host: Host, params: RankParams, tools: list[Tool], always: list[Too
         "offered": len(offered),
         "offered_tokens": sum(tool.tokens for tool in tools if tool.name in offered),
         "all_tokens": sum(tool.tokens for tool in callable_),
-        "ready": ready,
-        "known": known,
-        "servers": servers,
+        **counted(host, tools),
         "ranked": len(tools) - len(always),
         "ms": round(found.ms, 1),
         "note": _note(host, found.note),

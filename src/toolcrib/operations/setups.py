@@ -165,9 +165,9 @@ def new_status(
     name: str, kind: SetupKind, entry: Mapping[str, Any], *, installs: bool, found: SetupStep | None = None
 ) -> SetupStatus:
     """The status before the work starts, with its steps."""
-    opens: StepKey = "start" if traits_of(type_of(entry)).spawns else "connect"
+    opens: tuple[StepKey, ...] = ("start", "handshake") if traits_of(type_of(entry)).spawns else ("connect",)
     install: tuple[StepKey, ...] = ("install",) if installs else ()
-    keys: tuple[StepKey, ...] = ("resolve", *install, opens, "handshake", "list", "review")
+    keys: tuple[StepKey, ...] = ("resolve", *install, *opens, "list", "review")
     if kind == "update":
         keys = install
     steps = [SetupStep(key=key, detail=REVIEW if key == "review" else "") for key in keys]

@@ -142,15 +142,12 @@ async def find_tools(
         found += [tool for tool in portion if server in (None, tool.server) and _matches(tool, terms)]
         await asyncio.sleep(0)
     page, more = _page((tool for tool in found if tool.name > after), limit)
-    ready, known, servers = counted(host, tools)
     return {
         "tools": [shelf_tool(host, tool) for tool in page],
         "found": len(found),
         "more": more,
         "near": None if found else _near(terms, tools[:MOST_COMPARED]),
-        "ready": ready,
-        "known": known,
-        "servers": servers,
+        **counted(host, tools),
     }
 
 

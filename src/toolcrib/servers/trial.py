@@ -1,4 +1,4 @@
-"""Tests a server step by step (resolve, spawn or connect, handshake, list, ready), times each step, and
+"""Tests a server step by step (resolve, spawn and handshake or connect, list, ready), times each step, and
 reports the error of the first that fails.
 """
 
@@ -19,7 +19,7 @@ from toolcrib.schema.servers import ServerEntry
 from toolcrib.servers.connector import Connector
 from toolcrib.servers.processes.log import log_size, slow_start
 from toolcrib.servers.sessions.session import NoHandshake, Session, connect, converse, new_peer
-from toolcrib.servers.transport import traits_of
+from toolcrib.servers.transport import Link, traits_of
 
 Result = TypeVar("Result")
 StepName = Literal["resolve", "spawn", "connect", "handshake", "list", "ready"]
@@ -63,17 +63,24 @@ async def _steps(connector: Connector, entry: ServerEntry, step: _StepRunner) ->
     async with AsyncExitStack() as stack:
         open_link = await step.run("resolve", connector.resolve(entry), lambda _: _target(entry))
         peer = new_peer(entry.name, connector.handlers)
-        opening: StepName = "spawn" if traits_of(entry.type).spawns else "connect"
-        link = await step.run(
-            opening,
-            stack.enter_async_context(open_link(peer)),
-            lambda link: f"process {link.pid}" if link.pid else "",
-        )
-        conversation = converse(entry.name, peer, link, connector.handlers, timeout=entry.start_timeout)
+        opening = stack.enter_async_context(open_link(peer))
         again = connect(
             entry.name, open_link, handlers=connector.handlers, era="legacy", timeout=entry.start_timeout
         )
-        session = await step.run("handshake", _handshake(stack, conversation, again), _server_name)
+
+        async def shake_hands(link: Link) -> Session:
+            conversation = converse(entry.name, peer, link, connector.handlers, timeout=entry.start_timeout)
+            return await _handshake(stack, conversation, again)
+
+        async def connect_first() -> Session:
+            return await shake_hands(await opening)
+
+        if traits_of(entry.type).spawns:
+            link = await step.run("spawn", opening, lambda link: f"process {link.pid}" if link.pid else "")
+            session = await step.run("handshake", shake_hands(link), _server_name)
+        else:
+            # Over HTTP nothing is sent before the handshake, so that only both together tell of a connection.
+            session = await step.run("connect", connect_first(), _server_name)
         definitions = await step.run(
             "list",
             session.list_tools(timeout=entry.start_timeout),

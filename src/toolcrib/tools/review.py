@@ -5,7 +5,7 @@ are missing or repeat the name, untyped parameters, too many tools, too many tok
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from toolcrib.tools.definitions import ReadDefinition, estimate_tokens, read_definitions
@@ -34,6 +34,7 @@ def review(server: str, definitions: Iterable[Any], *, others: Collection[str] =
         found = scan(tool.definition.raw, own=own, others=others)
         remarks.extend(f"{tool.definition.name}{WARNING}{finding}" for finding in found)
         remarks.extend(_remarks_on(server, tool))
+    remarks.extend(_undescribed(read))
     if len(read) > MANY_TOOLS:
         remarks.append(
             f"{len(read)} tools are a lot for one prompt; select some with `tools.include` in the entry."
@@ -52,16 +53,29 @@ def _remarks_on(server: str, tool: ReadDefinition) -> Iterable[str]:
     for parameter, details in parameters.items():
         if not _is_typed(details):
             yield f"{name}: the parameter {parameter} has no type."
-    silent = [parameter for parameter, details in parameters.items() if not _is_described(details)]
-    if silent:
-        verb = "has" if len(silent) == 1 else "have"
-        yield f"{name}: {', '.join(silent[:SHOWN])} {verb} no description."
     shown = public_name(server, name)
     if shown != f"{server}__{name}":
         yield f"{name} is offered as {shown}, because its full name is too long."
     tokens = estimate_tokens(name, description, tool.schema_json)
     if tokens > HEAVY_TOKENS:
         yield f"{name} takes about {tokens} tokens in every prompt."
+
+
+def _undescribed(tools: Sequence[ReadDefinition]) -> Iterable[str]:
+    """One remark for all parameters without a description: many servers describe none."""
+    silent = dict[str, list[str]]()
+    for tool in tools:
+        properties = tool.definition.input_schema.get("properties")
+        for parameter, details in properties.items() if isinstance(properties, Mapping) else ():
+            if not _is_described(details):
+                silent.setdefault(tool.definition.name, []).append(parameter)
+    if len(silent) == 1:
+        ((name, parameters),) = silent.items()
+        verb = "has" if len(parameters) == 1 else "have"
+        yield f"{name}: {', '.join(parameters[:SHOWN])} {verb} no description."
+    elif silent:
+        more = f" and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
+        yield f"Parameters of {len(silent)} tools have no description: {', '.join([*silent][:SHOWN])}{more}."
 
 
 def _says_little(name: str, description: str) -> bool:

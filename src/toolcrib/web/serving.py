@@ -49,6 +49,8 @@ async def serve_page(host: Host, *, port: int | None = None, static: Path = STAT
         # Imported on the first request: the framework takes a while to load.
         from toolcrib.web.application import make_application
 
+        if not host.lent:
+            host.open_workspace_tools()  # its chats have them, so they are counted from the beginning
         return make_application(host, access, hub, static)
 
     host.pages.on_revoked = hub.wake

@@ -126,8 +126,10 @@ def test_values_of_a_container_move_out_of_its_arguments() -> None:
     [
         ("https://mcp.linear.app/mcp", "linear"),
         ("https://api.githubcopilot.com/mcp/", "githubcopilot"),
-        ("http://127.0.0.1:8000/mcp", "127-0-0-1"),
-        ("http://localhost:3000", "localhost"),
+        ("http://127.0.0.1:8000/mcp", "local-8000"),
+        ("http://10.0.0.5/mcp", "server-10-0-0-5"),
+        ("http://localhost:3000", "local-3000"),
+        ("http://[::1]/mcp", "local"),
     ],
 )
 def test_an_address_is_tried_later(url: str, name: str) -> None:

@@ -2,7 +2,7 @@
  * tool. */
 
 import { useOperation } from "../../api/hooks";
-import type { CallPath, PolicyRule } from "../../api/types";
+import type { CallPath, Policy, PolicyRule } from "../../api/types";
 import { Link, setSearch } from "../../app/router";
 import { day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
@@ -11,6 +11,7 @@ import { outgoing } from "../../ui/outgoing/Outgoing";
 import { callState } from "../../ui/states";
 import { Glyph, Status } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { BUILT_IN_RULES } from "../../text/builtInRules";
 import { MODE_NAMES } from "../../text/modes";
 import { stepsOf } from "./steps";
 import { TEXT } from "./text";
@@ -64,17 +65,7 @@ export function PathPanel({ id }: { id: string }) {
         <NearRule key={rule.id} rule={rule} first={index === 0} />
       ))}
       {data.rules.length === 0 && <p className="secondary text-small no-rules">{TEXT.noneNear}</p>}
-      {policy && (
-        <div className="rule">
-          <code>
-            {policy.mode === "off" ? "allow" : policy.mode === "on_rule" ? "allow" : "ask"} {data.call.server ?? ""}
-            {data.call.server ? ".*" : data.call.name}
-          </code>
-          <p className="muted text-small">
-            <span>{TEXT.fromMode(MODE_NAMES[policy.mode])}</span>
-          </p>
-        </div>
-      )}
+      {policy && <Otherwise rule={data.call.gate?.rule ?? ""} policy={policy} />}
     </>
   );
 }
@@ -133,6 +124,17 @@ function parsed(text: string): { [name: string]: unknown } | null {
   } catch {
     return null; // Cut.
   }
+}
+
+/** What decides where none of the user's rules does: the built-in rule that decided this call, else the mode. */
+function Otherwise({ rule, policy }: { rule: string; policy: Policy }) {
+  const builtIn = policy.built_in.includes(rule) ? BUILT_IN_RULES[rule] : undefined;
+  return (
+    <div className="rule">
+      <b className="medium">{builtIn ? TEXT.builtInRule(builtIn.name) : TEXT.modeRule(MODE_NAMES[policy.mode])}</b>
+      <p className="muted text-small">{builtIn ? builtIn.about : TEXT.modeAbout}</p>
+    </div>
+  );
 }
 
 function NearRule({ rule, first }: { rule: PolicyRule; first: boolean }) {

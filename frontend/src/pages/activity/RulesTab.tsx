@@ -16,10 +16,11 @@ import { Menu } from "../../ui/Menu";
 import { Glyph } from "../../ui/Status";
 import { Switch } from "../../ui/Switch";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { BUILT_IN_RULES, builtInName } from "../../text/builtInRules";
 import { MODE_NAMES } from "../../text/modes";
 import { RuleDialog } from "./RuleDialog";
 import { refreshRules } from "./refreshRules";
-import { BUILT_IN, RULES, TEXT } from "./text";
+import { RULES, TEXT } from "./text";
 
 refreshOn("call", "policy_list");
 refreshOn("calls", "policy_list");
@@ -157,8 +158,8 @@ function BuiltIn({ names }: { names: readonly string[] }) {
           <li key={name} className="rule-row">
             <span className="row-number" />
             <div className="grow">
-              <code>{name.replaceAll("_", " ")}</code>
-              <p className="muted text-small">{BUILT_IN[name] ?? ""}</p>
+              <b className="medium">{builtInName(name)}</b>
+              <p className="muted text-small">{BUILT_IN_RULES[name]?.about ?? ""}</p>
             </div>
           </li>
         ))}

@@ -9,6 +9,7 @@ import { queries, useOperation, usePages } from "../../api/hooks";
 import type { Explanation } from "../../api/types";
 import { reveal } from "../../ui/hidden";
 import { Status, type Shape } from "../../ui/Status";
+import { builtInName } from "../../text/builtInRules";
 import { MODE_NAMES } from "../../text/modes";
 import { RULES } from "./text";
 
@@ -105,7 +106,7 @@ export function WhatIf() {
             {rule
               ? RULES.byRule(rule.number)
               : told.rule && policy?.built_in.includes(told.rule)
-                ? RULES.byBuiltIn(told.rule.replaceAll("_", " "))
+                ? RULES.byBuiltIn(builtInName(told.rule))
                 : told.rule
                   ? RULES.byOwn
                   : RULES.byMode(MODE_NAMES[told.mode])}

@@ -8,14 +8,16 @@ const said = (gate: Partial<GateNote> | null, outcome: Call["outcome"] = "ok", r
 
 test("what let a call through is named: that it reads, a rule, the mode, or nobody was to be asked", () => {
   expect(said({ rule: "own_reading" })).toBe("read-only");
-  expect(said({ rule: "shell" })).toBe("read-only");
+  expect(said({ rule: "shell" })).toBe("command check");
   expect(said({ mode: "on_rule" })).toBe("no rule applied");
   expect(said({ mode: "off" })).toBe("approvals are off");
   expect(said(null)).toBe("no rule needed");
 });
 
-test("a command that was refused is not said to read", () => {
+test("a built-in rule has its own name, a rule of the user that is gone has none", () => {
   expect(said({ rule: "shell" }, "denied")).toBe("command check");
+  expect(said({ rule: "0123456789ab" })).toBe("deleted rule");
+  expect(said({ rule: "of_a_package" })).toBe("of a package");
 });
 
 test("a rule is told with where it holds", () => {

@@ -2,6 +2,7 @@
  * rules), and which argument is shown in a row. Pure. */
 
 import type { Call, GateNote, PolicyRule, RunningCall, Who } from "../../api/types";
+import { builtInName } from "../../text/builtInRules";
 
 const KINDS: Record<Who["kind"], string> = {
   chat: "chat · you",
@@ -18,17 +19,6 @@ export function whoText(who: Who): string {
   if (!who.name) return kind;
   return kind ? `${kind.split(" · ")[0] ?? kind} · ${who.name}` : who.name;
 }
-
-const BUILT_IN: Record<string, string> = {
-  own_reading: "read-only",
-  shell: "command check",
-  code: "code",
-  protected_files: "protected file",
-  private_flow: "private data",
-  untrusted_flow: "untrusted content",
-  session_mode: "autonomous session",
-  granted: "this chat, by you",
-};
 
 const SCOPES: Record<string, string> = { once: "once", chat: "this chat", project: "this project", always: "always" };
 
@@ -48,9 +38,8 @@ export function allowedBy(call: Pick<Call, "gate" | "outcome">, rules: readonly 
   if (gate.allowed === false) return "denied by you";
   if (gate.number !== null) return `rule ${gate.number}${mark(rules.find((rule) => rule.id === gate.rule))}`;
   if (!gate.rule) return call.outcome === "denied" ? "no one available" : modeText(gate);
-  // A command that was let through was read, and does nothing else itself.
-  if (gate.rule === "shell" && call.outcome !== "denied") return BUILT_IN["own_reading"] ?? "";
-  return BUILT_IN[gate.rule] ?? "deleted rule";
+  if (gate.rule === "granted") return "this chat, by you";
+  return /^[0-9a-f]{12}$/.test(gate.rule) ? "deleted rule" : builtInName(gate.rule);
 }
 
 /** What the rule is known by: where it holds, else why it is there. */

@@ -4,6 +4,7 @@
 import type { Call, CallPath } from "../../api/types";
 import { bytes, clockSeconds, duration } from "../../ui/amounts";
 import type { Shape } from "../../ui/Status";
+import { builtInName } from "../../text/builtInRules";
 import { MODE_NAMES } from "../../text/modes";
 import { whoText } from "./callText";
 
@@ -93,7 +94,7 @@ function ruled(call: Call, at: string): Step {
     note.number !== null
       ? `Rule ${note.number}`
       : note.rule
-        ? `The rule “${note.rule.replaceAll("_", " ")}”`
+        ? `The built-in rule “${builtInName(note.rule)}”`
         : note.mode
           ? `Mode “${MODE_NAMES[note.mode]}”`
           : "The approval check";

@@ -1,13 +1,12 @@
 /** Texts of the Activity page: tabs, columns, labels of the rule form, empty lists, what each built-in rule does. */
 
 import type { CallCounts } from "../../api/types";
-import { plural } from "../../ui/amounts";
+import { plural, thousands } from "../../ui/amounts";
 
 export const TEXT = {
   title: "Activity",
   tabs: { calls: "Calls", rules: "Rules", waiting: "Waiting", requests: "Model requests" },
-  saved: (count: number, all: number) =>
-    `The file has the latest ${count.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} calls.`,
+  saved: (count: number, all: number) => `The file has the latest ${thousands(count)} of ${thousands(all)} calls.`,
   filter: "Filter, e.g. server:git outcome:failed",
   filterLabel: "Filter calls",
   outcome: "Outcome",
@@ -34,10 +33,12 @@ export const TEXT = {
   near: "Rules for this tool",
   all: (count: number) => (count === 0 ? "Rules" : count === 1 ? "View rule" : `All ${count} rules`),
   noneNear: "None of your rules covers this tool.",
-  fromMode: (mode: string) => `from mode “${mode}”`,
+  modeRule: (mode: string) => `Mode: ${mode}`,
+  modeAbout: "Applies to calls that no rule covers.",
+  builtInRule: (name: string) => `Built-in rule: ${name}`,
   never: "not used yet",
   again: "Try it again",
-  used: (count: number, last: string) => `used ${count.toLocaleString("en-US")}×, last ${last}`,
+  used: (count: number, last: string) => `used ${thousands(count)}×, last ${last}`,
   said: "Recent notices",
   waitingEmpty: "Nothing right now. Anything waiting for your decision appears here.",
   requestsEmpty: "No model requests yet. Each turn of a chat appears here with its tokens and cost.",
@@ -109,14 +110,4 @@ export const RULES = {
   save: "Save rule",
   saved: (words: string) => `Saved: ${words}.`,
   cancel: "Cancel",
-};
-
-export const BUILT_IN: Record<string, string> = {
-  shell: "commands: read-only ones run, destructive ones are refused, others need approval",
-  code: "code snippets and keystrokes need approval",
-  own_reading: "Toolcrib's own read-only tools run",
-  protected_files: "calls that name a file that starts programs, or one of Toolcrib's own files, need approval",
-  private_flow: "after private data was read, calls that could send it to anybody need approval",
-  untrusted_flow: "after untrusted content was read, calls that write or send need approval",
-  session_mode: "starting an autonomous session needs approval",
 };

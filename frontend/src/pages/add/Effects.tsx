@@ -74,9 +74,15 @@ function Scripts({ launch }: { launch: Launch }) {
 
 function Environment({ launch }: { launch: Launch }) {
   const own = launch.sets.map((one) => one.text);
+  if (!launch.program)
+    return (
+      <Line shape="need" name="Runs inside Toolcrib">
+        with everything that Toolcrib can use: files, network and environment variables
+      </Line>
+    );
   return (
     <Line shape="done" name="Gets from your environment">
-      {joined(launch.inherits, ", ")}, and nothing else
+      {launch.inherits.length > 0 ? <>{joined(launch.inherits, ", ")}, and nothing else</> : "nothing"}
       {own.length > 0 && (
         <>
           . <b>Also receives</b> {joined(own)}

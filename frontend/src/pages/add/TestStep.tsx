@@ -7,6 +7,7 @@ import { run } from "../../api/client";
 import { Link, navigate } from "../../app/router";
 import { duration, spokenTime } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
+import { pageHint } from "../../text/hints";
 import { Glyph, type Shape } from "../../ui/Status";
 import { StepDialog } from "./StepDialog";
 import { forgetSetup, stopSetup, testServer, watch } from "./setups";
@@ -67,10 +68,9 @@ export function TestStep({ setup, onClose, onFix }: Props) {
         <div className="problem" role="alert">
           <b className="bold">{reveal(what)}</b>
           {why && <p>{reveal(why)}</p>}
-          {setup.error.hint &&
-            !setup.error.hint.includes("toolcrib logs") &&
-            !FIXES[neededBy(setup)] &&
-            FIXES[setup.error.kind]?.what !== "value" && <p>{reveal(setup.error.hint)}</p>}
+          {pageHint(setup.error.hint) && !FIXES[neededBy(setup)] && FIXES[setup.error.kind]?.what !== "value" && (
+            <p>{reveal(pageHint(setup.error.hint))}</p>
+          )}
         </div>
       )}
       {setup.state === "failed" && setup.log.length > 0 && (

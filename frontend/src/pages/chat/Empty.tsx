@@ -3,7 +3,7 @@
 
 import { useState } from "react";
 
-import { useOperation, usePages } from "../../api/hooks";
+import { useOperation } from "../../api/hooks";
 import { samples } from "../../text/samples";
 import { Status } from "../../ui/Status";
 import { ConnectForm } from "../models/ConnectForm";
@@ -19,7 +19,7 @@ interface Props {
 /** A chat that has not begun: what there is, and three questions that work now. */
 export function Empty({ model, onAsk, onModel }: Props) {
   const { data: models } = useOperation("models", {});
-  const { data: tools } = usePages("tools", {});
+  const { data: info } = useOperation("host_info", {});
   const [adding, setAdding] = useState(false);
   if (models && (!model || adding)) {
     return (
@@ -37,7 +37,7 @@ export function Empty({ model, onAsk, onModel }: Props) {
     <div className="empty-chat">
       <div className="empty-text">
         <h1>{TEXT.empty}</h1>
-        <p className="empty-intro">{tools && TEXT.emptyAbout(tools.filter((tool) => tool.enabled).length)}</p>
+        <p className="empty-intro">{info && TEXT.emptyAbout(info.counts.tools)}</p>
         <div className="row">
           {samples(model).map((text) => (
             <button key={text} type="button" className="btn small" onClick={() => onAsk(text)}>

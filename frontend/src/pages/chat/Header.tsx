@@ -121,7 +121,7 @@ function Rename({ chat, title, onClose, onDone }: RenameProps) {
   }
   return (
     <Dialog title={TEXT.rename} onClose={onClose}>
-      <form className="form-body" onSubmit={save}>
+      <form className="dialog-form" onSubmit={save}>
         <label className="visually-hidden" htmlFor="chat-title">
           {TEXT.title}
         </label>

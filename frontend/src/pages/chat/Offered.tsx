@@ -7,7 +7,7 @@ import { Link } from "../../app/router";
 import { notify } from "../../app/notices";
 import { plural, tokens as spent } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
-import { foundFirst, whyText } from "./reasons";
+import { allFit, foundFirst, whyText } from "./reasons";
 import type { OfferedTool, TurnView } from "./view";
 import { TEXT } from "./text";
 import "./offered.css";
@@ -56,6 +56,7 @@ export function Offered({ chat, turn, choice, onChoice, inSheet = false }: Props
           </span>
         )}
       </div>
+      {allFit(offered) && <p className="muted text-small offered-hint">{TEXT.allFit(offered.length)}</p>}
       {offered.length === 0 && <p className="muted text-small offered-hint">{TEXT.offeredNone}</p>}
       <ul>
         {offered.map((tool) => (
@@ -99,6 +100,7 @@ interface RowProps {
 function Row({ tool, used, asks, choice, choose }: RowProps) {
   const pinned = choice.pinned.includes(tool.tool);
   const banned = choice.banned.includes(tool.tool);
+  const why = whyText(tool.why);
   return (
     <li className="offered-tool">
       <span className="tool-name ellipsis">
@@ -151,15 +153,13 @@ function Row({ tool, used, asks, choice, choose }: RowProps) {
           </button>
         </span>
       </span>
-      <p>
-        {banned ? (
-          <>
-            {TEXT.banned} <Undo name={tool.tool} choice={choice} choose={choose} />
-          </>
-        ) : (
-          whyText(tool.why)
-        )}
-      </p>
+      {banned ? (
+        <p>
+          {TEXT.banned} <Undo name={tool.tool} choice={choice} choose={choose} />
+        </p>
+      ) : (
+        why && <p>{why}</p>
+      )}
     </li>
   );
 }

@@ -21,6 +21,7 @@ import { useConversation, type Look } from "./conversation";
 import { Empty } from "./Empty";
 import { Header, MoreMenu } from "./Header";
 import { Offered, type Choice } from "./Offered";
+import { allFit } from "./reasons";
 import "./page.css";
 import { useTurnActions } from "./turnActions";
 import { isIn, Thread } from "./Thread";
@@ -58,10 +59,10 @@ function Talk({ chat }: { chat: string | null }) {
   const { look, conversation } = useConversation(chat);
   const search = useSearch();
   const { view, turns, error, version } = useVersion(chat, look, search);
-  const { room, panel, sheet, toggle, show, closeSheet } = usePanel();
   const [choice, setChoice] = useState<Choice>({ pinned: [], banned: [] });
   const chosen = useModelChoice(chat, view?.chat.model ?? null);
   const last = turns.at(-1);
+  const { room, panel, sheet, toggle, show, closeSheet } = usePanel(last !== undefined && !allFit(last.offered));
   const running = last?.running ?? false;
   const at = search.has("at") ? Number(search.get("at")) : null;
   const talking = useTurnActions(chat, running, chosen, choice, show);
@@ -216,15 +217,20 @@ function editLast(turns: readonly TurnView[], edit: (turn: TurnView) => void): v
   if (turn) edit(turn);
 }
 
-/** The offered tools at the side where there is room, else in a sheet. */
-function usePanel() {
+/** The offered tools at the side where there is room, else in a sheet. Where nothing was chosen there is little to see,
+ * so they are shown on demand. */
+function usePanel(chosen: boolean) {
   const room = useRoom();
   const [sheet, setSheet] = useState(false);
-  const [panel, setPanel] = useState(() => localStorage.getItem(PANEL) !== "closed");
-  const put = useCallback((open: boolean) => {
-    localStorage.setItem(PANEL, open ? "open" : "closed");
-    setPanel(open);
-  }, []);
+  const [wanted, setWanted] = useState<boolean | null>(null);
+  const panel = wanted ?? (chosen && localStorage.getItem(PANEL) !== "closed");
+  const put = useCallback(
+    (open: boolean) => {
+      if (chosen) localStorage.setItem(PANEL, open ? "open" : "closed");
+      setWanted(open);
+    },
+    [chosen],
+  );
   const show = useCallback(() => (room ? put(true) : setSheet(true)), [room, put]);
   const toggle = useCallback(() => (room ? put(!panel) : setSheet((open) => !open)), [room, panel, put]);
   const closeSheet = useCallback(() => setSheet(false), []);

@@ -3,7 +3,7 @@
 
 import { memo, useEffect, useState } from "react";
 
-import { clock, money, plural, tokens } from "../../ui/amounts";
+import { clock, money, plural, thousands, tokens } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
@@ -13,7 +13,7 @@ import { waitsAfter } from "./callText";
 import { grouped, type Group } from "./groups";
 import { TurnNotes } from "./TurnNotes";
 import { addressOf } from "./Pictures";
-import { isAlways } from "./reasons";
+import { allFit, isAlways } from "./reasons";
 import { ServerRequest } from "./ServerRequest";
 import { ModelText } from "./ModelText";
 import { ToolCard } from "./ToolCard";
@@ -119,20 +119,24 @@ function Strip({ turn }: { turn: TurnView }) {
   const { showOffered } = useActions();
   const always = turn.offered.filter((tool) => isAlways(tool.why)).length;
   const found = turn.offered.length - always;
-  const few = turn.offered.every((tool) => tool.why === "there are few tools");
+  const all = allFit(turn.offered);
   return (
     <div className="turn-note">
       <Icon name="tools" small />
       <span>
-        <b className="num">
-          {turn.offered.length} of {plural(Math.max(turn.of, turn.offered.length), "tool")} offered
-        </b>
-        {few
-          ? " · all of them, since there are few"
-          : ` · ${found} match this message${always ? `, ${always} always on` : ""}`}
+        {all ? (
+          TEXT.allFit(turn.offered.length)
+        ) : (
+          <>
+            <b className="num">
+              {thousands(turn.offered.length)} of {plural(Math.max(turn.of, turn.offered.length), "tool")} offered
+            </b>
+            {` · ${found} match this message${always ? `, ${always} always on` : ""}`}
+          </>
+        )}
       </span>
       <button type="button" className="plain-button link-button push-end" onClick={showOffered}>
-        {TEXT.whyThese}
+        {all ? TEXT.showOffered : TEXT.whyThese}
       </button>
     </div>
   );

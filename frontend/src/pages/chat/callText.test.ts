@@ -57,7 +57,7 @@ describe("who decided", () => {
   test("a rule of the person has its number, one of ours its name", () => {
     expect(ruleName("0123456789ab", rules)).toBe("rule 5");
     expect(ruleName("ba9876543210", rules)).toBe("a deleted rule");
-    expect(ruleName("own_reading", rules)).toBe("built-in rule “own reading”");
+    expect(ruleName("own_reading", rules)).toBe("built-in rule “read-only”");
   });
 
   test("a person who was asked because of a rule has denied it, not the rule", () => {

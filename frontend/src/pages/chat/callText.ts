@@ -2,8 +2,9 @@
  * call, and what a screen reader hears. */
 
 import type { PolicyRule } from "../../api/types";
+import { builtInName } from "../../text/builtInRules";
 import { tilde } from "../../text/home";
-import { duration, plural, spokenTime } from "../../ui/amounts";
+import { duration, plural, spokenTime, thousands } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { callState, type Shown } from "../../ui/states";
 import type { CallView } from "./view";
@@ -56,7 +57,7 @@ function progressText(call: CallView): string {
 }
 
 function number(value: number): string {
-  return (Math.round(value * 100) / 100).toLocaleString("en-US");
+  return thousands(Math.round(value * 100) / 100);
 }
 
 const REFUSED = /^The call of \S+ was refused(?:: ([\s\S]*?))?\.\s*(?:\n([\s\S]*))?$/;
@@ -95,7 +96,7 @@ export type Rules = readonly Pick<PolicyRule, "id" | "number">[];
 export function ruleName(rule: string, rules: Rules): string {
   const known = rules.find((one) => one.id === rule);
   if (known) return `rule ${known.number}`;
-  return /^[0-9a-f]{12}$/.test(rule) ? "a deleted rule" : `built-in rule “${rule.replaceAll("_", " ")}”`;
+  return /^[0-9a-f]{12}$/.test(rule) ? "a deleted rule" : `built-in rule “${builtInName(rule)}”`;
 }
 
 /** The user's note to the model; empty without one, null if the user did not decide. */

@@ -1,13 +1,17 @@
-/** Why a tool is offered, in words ("Similar in meaning to your message"), and the order of offered tools. Pure. */
+/** Why a tool is offered, in words ("Similar in meaning to your message"), whether all fit, and the order of offered
+ * tools. Pure. */
 
 import type { OfferedTool } from "./view";
+
+/** The host's reason for offering every tool. */
+const ALL_FIT = "there are few tools";
 
 const PLAIN: Record<string, string> = {
   match: "Similar in meaning to your message",
   "always on": "Always on",
   "just used": "Just used in this chat",
   pinned: "Pinned by you",
-  "there are few tools": "All tools are offered, since there are few",
+  [ALL_FIT]: "",
 };
 
 export function whyText(why: string): string {
@@ -20,6 +24,11 @@ export function whyText(why: string): string {
       .join(", ")} in its description`;
   if (kind === "sought") return `The model searched for “${said}”`;
   return PLAIN[kind] ?? why.slice(0, 1).toUpperCase() + why.slice(1);
+}
+
+/** Whether nothing was chosen: all tools fit. */
+export function allFit(tools: readonly OfferedTool[]): boolean {
+  return tools.length > 0 && tools.every((tool) => tool.why === ALL_FIT);
 }
 
 /** Offered whatever was asked. */

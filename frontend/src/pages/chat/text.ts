@@ -1,7 +1,7 @@
 /** Every text of the chat page: labels, placeholders, notes on how a turn ended, approval scopes ("Allow for this
  * chat"), modes, suggested first questions. */
 
-import { plural } from "../../ui/amounts";
+import { plural, thousands } from "../../ui/amounts";
 
 export const TEXT = {
   chats: "Chats",
@@ -36,6 +36,9 @@ export const TEXT = {
   offered: "Offered this turn",
   offeredNone: "Nothing offered yet. With each message, the best matching tools appear here, each with its reason.",
   whyThese: "Why these?",
+  allFit: (tools: number) =>
+    tools === 1 ? "One tool is ready, and it was offered." : `All ${thousands(tools)} tools fit, so all were offered.`,
+  showOffered: "Show tools",
   ranking: "See the full ranking",
   fork: "Fork",
   forkHere: "Fork from here",
@@ -126,9 +129,9 @@ export const TEXT = {
   rawJson: "Raw JSON",
   copy: "Copy",
   open: "Open",
-  showEntries: (count: number) => `Show all ${count.toLocaleString("en-US")} entries`,
+  showEntries: (count: number) => `Show all ${thousands(count)} entries`,
   cut: (shown: number, all: number) =>
-    `The model received the first ${shown.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} characters and can ask for more.`,
+    `The model received the first ${thousands(shown)} of ${thousands(all)} characters and can ask for more.`,
   told: "The model was notified and continued without it.",
   noAnswer: (time: string) => `No answer in ${time}. The call was cancelled and the model was notified.`,
   allowLonger: "Allow 10 min for this tool",
@@ -203,7 +206,7 @@ export const LIFTS = {
 export type LiftName = keyof typeof LIFTS;
 
 export const MODES = [
-  { value: "on_miss", name: "Ask unless a rule allows it" },
+  { value: "on_miss", name: "Ask before changes" },
   { value: "always", name: "Always ask" },
   { value: "plan", name: "Plan (read-only)" },
   { value: "off", name: "Never ask" },

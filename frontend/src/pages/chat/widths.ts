@@ -9,5 +9,5 @@ export function useNarrow(): boolean {
 
 /** Wide enough for the offered tools at the side. */
 export function useRoom(): boolean {
-  return useMedia("(min-width: 1241px)");
+  return useMedia("(min-width: 1400px)");
 }

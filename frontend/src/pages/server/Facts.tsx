@@ -4,8 +4,10 @@
 import { useEffect, useState, type ReactNode } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";
+import { pageHint } from "../../text/hints";
 import { Ago } from "../../ui/Ago";
 import { bytes, duration } from "../../ui/amounts";
+import { reveal } from "../../ui/hidden";
 import type { Glance } from "../servers/model";
 import { kilo, reasonOf } from "../servers/text";
 import { callWords, FACTS } from "./text";
@@ -42,7 +44,7 @@ export function Facts({ server }: { server: Glance }) {
       </div>
       {server.state !== "ready" && !server.needs && (
         <p className="secondary space-below-12">
-          {reasonOf(server, now)} {server.hint}
+          {reasonOf(server, now)} {reveal(pageHint(server.hint))}
         </p>
       )}
     </>

@@ -3,6 +3,7 @@
 
 import { useOperation } from "../../api/hooks";
 import { setSearch } from "../../app/router";
+import { pageHint } from "../../text/hints";
 import { reveal } from "../../ui/hidden";
 import { Glyph } from "../../ui/Status";
 import type { Open } from "../servers/Dialogs";
@@ -62,7 +63,7 @@ function NeedsValue({ server, onOpen }: { server: Glance; onOpen: (open: Open) =
   return (
     <Note
       what={reasonOf(server, Date.now())}
-      why={reveal(server.hint)}
+      why={reveal(pageHint(server.hint))}
       ways={[{ does: install ? NEEDS.install : NEEDS.fix, act }]}
     />
   );

@@ -1,7 +1,7 @@
 /** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts. */
 
 import type { HeldGlance, HeldTool } from "../../api/types";
-import { day, plural } from "../../ui/amounts";
+import { day, plural, thousands } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 
 export const TEXT = {
@@ -121,7 +121,7 @@ export function changedWords(many: number, version: string | null): string {
 export function junkText(lines: number): string {
   return lines === 1
     ? "1 line on stdout was not a protocol message."
-    : `${lines.toLocaleString("en-US")} lines on stdout were not protocol messages.`;
+    : `${thousands(lines)} lines on stdout were not protocol messages.`;
 }
 
 /** What a server says of its own tool; a hint, never trusted. */

@@ -1,7 +1,7 @@
 /** Texts of the list of servers: groups, summary, why a server is in its state, its source ("npm · …"), tokens, all
  * servers off, hosts of a sign-in. */
 
-import { clock, count, day, duration, plural } from "../../ui/amounts";
+import { clock, count, day, duration, plural, thousands } from "../../ui/amounts";
 import { tilde } from "../../text/home";
 import { reveal } from "../../ui/hidden";
 import type { Setup } from "../add/types";
@@ -104,12 +104,12 @@ export function shortSecret(server: string, secret: string): string {
 
 function offReason(server: Glance): string {
   if (server.enabled) return server.reason ? sentence(server.reason, server.name) : `${OFF.title}.`;
-  const when = server.since ? ` ${onDay(server.since)}` : "";
+  const how = server.since ? `You turned it off ${onDay(server.since)}.` : "It is turned off in the config file.";
   const tools =
     server.tools > 0
       ? ` Its ${plural(server.tools, "tool")} ${server.tools === 1 ? "is" : "are"} not offered.`
       : " Its tools are not offered.";
-  return `You turned it off${when}.${tools}`;
+  return `${how}${tools}`;
 }
 
 function onDay(when: string): string {
@@ -125,7 +125,7 @@ function readyReason(server: Glance, now: number): string {
     return `Running. “${reveal(first.tool)}” is held for review: ${first.reason}.`;
   if (first !== undefined) return `Running. ${server.held.length} tools are held for review.`;
   if (server.checking > 0) {
-    const [checking, all] = [server.checking, server.tools].map((many) => many.toLocaleString("en-US"));
+    const [checking, all] = [server.checking, server.tools].map(thousands);
     return `Running. ${checking} of ${all} tools are still being checked.`;
   }
   const up = server.up_since ? `Up ${upFor(now - Date.parse(server.up_since))}.` : "";
@@ -173,7 +173,7 @@ export const OFF = {
   title: "All servers are off",
   again: "Turn on again",
   about: (when: string | null, ended: number | null) =>
-    `You turned them off${when ? ` at ${clock(when)}` : ""}.${ended === null ? "" : ` ${plural(ended, "process", "processes")} ended.`} Chats continue without tools.`,
+    `${when ? `You turned them off at ${clock(when)}.` : "They are turned off in the config file."}${ended === null ? "" : ` ${plural(ended, "process", "processes")} ended.`} Chats continue without tools.`,
 };
 
 export const SIGN_IN_HOSTS = {

@@ -68,13 +68,14 @@ export const MODES = [
   { value: "always", name: "Always ask", about: "Every call needs your approval." },
   {
     value: "on_miss",
-    name: "Ask unless a rule allows it",
-    about: "Read-only calls run. Anything that no rule covers needs approval. Destructive commands are refused.",
+    name: "Ask before changes",
+    about:
+      "Toolcrib's own read-only tools and commands that only read run. Other calls need approval unless a rule allows them. Destructive commands are denied.",
   },
   {
     value: "on_rule",
     name: "Ask only if a rule says so",
-    about: "Calls run unless a rule requires approval or denies them. Destructive commands are refused.",
+    about: "Calls run unless a rule requires approval or denies them. Destructive commands are denied.",
   },
   { value: "plan", name: "Plan (read-only)", about: "Nothing is written, sent or started." },
   { value: "off", name: "Never ask", about: "Calls run without approval. Rules that deny still apply." },

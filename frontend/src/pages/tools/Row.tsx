@@ -4,7 +4,7 @@
 import type { ReactNode } from "react";
 
 import type { RankedTool, ShelfTool } from "../../api/types";
-import { count } from "../../ui/amounts";
+import { count, thousands } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { tag, TEXT } from "./text";
 
@@ -94,7 +94,7 @@ function Reasons({ tool }: { tool: RankedTool }) {
           <b>{TEXT.meaning}</b> {tool.by_meaning.toFixed(2)}
         </span>
       )}
-      {tool.used > 0 && <span>used {tool.used.toLocaleString("en-US")}×</span>}
+      {tool.used > 0 && <span>used {thousands(tool.used)}×</span>}
       {tool.why_not && <span>{tool.why_not}</span>}
     </>
   );

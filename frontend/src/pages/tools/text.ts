@@ -1,7 +1,7 @@
 /** Texts of the Tools page: search, ranking, tags of tools, "Try it", schema, empty lists. */
 
 import type { RankedTool, Ranking, ShelfTool, ToolsFound } from "../../api/types";
-import { count, plural } from "../../ui/amounts";
+import { count, plural, thousands } from "../../ui/amounts";
 
 export const TEXT = {
   title: "Tools",
@@ -66,7 +66,11 @@ export const TEXT = {
 
 export function summary(found: ToolsFound | Ranking | undefined): string {
   if (!found) return " ";
-  return `${found.known.toLocaleString("en-US")} from ${plural(found.servers, "server")}, ${found.ready.toLocaleString("en-US")} ready now.`;
+  const of = [
+    found.servers > 0 ? plural(found.servers, "server") : "",
+    found.own > 0 ? `Toolcrib itself (${thousands(found.own)})` : "",
+  ].filter(Boolean);
+  return `${plural(found.known, "tool")} from ${of.join(" and ")}, ${thousands(found.ready)} ready now.`;
 }
 
 export function tokens(ranking: Ranking): string {

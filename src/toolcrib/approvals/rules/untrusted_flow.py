@@ -17,7 +17,7 @@ from toolcrib.approvals.facts import (
     shell_argument,
     source_of,
 )
-from toolcrib.approvals.verdict import FLOW
+from toolcrib.approvals.verdict import FLOW, READ_ONLY_MARK
 from toolcrib.schema.approvals import RuleResult
 from toolcrib.schema.tools import ToolCall
 
@@ -48,7 +48,7 @@ def _reason(call: ToolCall, facts: Facts, *, reads: bool) -> str:
 _UNPROVEN = RuleResult(
     effect="ask",
     rule=FLOW,
-    reason="It is read-only only by its own account, and untrusted content was read in this session.",
+    reason=f"{READ_ONLY_MARK}, and untrusted content was read in this session.",
     final=True,
     overridable=True,
 )

@@ -304,9 +304,12 @@ def _unversioned(name: str) -> str:
 
 
 def _host_name(url: str) -> str:
-    host = urlsplit(url).hostname or "server"
+    parsed = urlsplit(url)
+    host = parsed.hostname or "server"
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return f"local-{parsed.port}" if parsed.port else "local"
     if host.replace(".", "").isdigit() or ":" in host:
-        return host.replace(".", "-").replace(":", "-").strip("-")
+        return f"server-{host.replace('.', '-').replace(':', '-').strip('-')}"
     parts = [part for part in host.split(".") if part not in ("www", "mcp", "api")] or [host]
     return short_name(parts[-2] if len(parts) > 1 else parts[0])
 

@@ -119,7 +119,17 @@ class RankedTool(ShelfTool):
     offered: bool
 
 
-class Ranking(TypedDict):
+class ToolCounts(TypedDict):
+    ready: int
+    """Those that can be called now."""
+    known: int
+    servers: int
+    """Servers that have any of them."""
+    own: int
+    """Toolcrib's own, of no server in the config file."""
+
+
+class Ranking(ToolCounts):
     """The tools that a model would be offered for a question, and the next ones."""
 
     query: str
@@ -133,9 +143,6 @@ class Ranking(TypedDict):
     offered: int
     offered_tokens: int
     all_tokens: int
-    ready: int
-    known: int
-    servers: int
     ranked: int
     """The number of tools compared with the question."""
     ms: float
@@ -150,7 +157,7 @@ class NearWord(TypedDict):
     servers: list[str]
 
 
-class ToolsFound(TypedDict):
+class ToolsFound(ToolCounts):
     """Tools found by name."""
 
     tools: list[ShelfTool]
@@ -161,9 +168,6 @@ class ToolsFound(TypedDict):
     """Whether there is a next page."""
     near: NearWord | None
     """A similar word, if nothing was found."""
-    ready: int
-    known: int
-    servers: int
 
 
 class ToolPart(TypedDict):
@@ -299,15 +303,21 @@ def decision_for(host: Host, tool: Tool, principal: Principal) -> Judgement:
     return host.approvals.policy.explain_tool(tool, principal)
 
 
-def counted(host: Host, tools: Iterable[Tool]) -> tuple[int, int, int]:
-    """The number of tools that can be called, of known tools, and of servers."""
-    known = list(tools)
-    servers = {tool.server for tool in known if tool.server is not None}
-    away = {name for name in servers if name in host.servers and host.servers.status(name).state not in UP}
-    ready = sum(
-        tool.enabled and not tool.held and not tool.silent and tool.server not in away for tool in known
-    )
-    return ready, len(known), len(servers)
+def count_ready(host: Host) -> int:
+    """The number of tools that can be called now, as every page shows it."""
+    away = {status.name for status in host.servers.statuses() if status.state not in UP}
+    return sum(not tool.held and tool.server not in away for tool in host.answering_tools())
+
+
+def counted(host: Host, tools: Iterable[Tool]) -> ToolCounts:
+    """How many tools are known, how many of them are ready, and whose they are."""
+    origins = [(tool.origin, tool.server) for tool in tools]
+    return {
+        "ready": count_ready(host),
+        "known": len(origins),
+        "servers": len({server for origin, server in origins if origin == "mcp"}),
+        "own": sum(origin != "mcp" for origin, _ in origins),
+    }
 
 
 def tool_json(tool: Tool) -> ToolInfo:

@@ -1,6 +1,8 @@
 /** Texts of the panel beside the steps: trace, questions, labels of settings, comparisons ("is at least"), checks,
  * inserting values. */
 
+import { thousands } from "../../../ui/amounts";
+
 export const PANEL = {
   label: (name: string) => `Step: ${name}`,
   workflow: "Workflow",
@@ -12,7 +14,7 @@ export const PANEL = {
   decision: "Decision",
   last: (text: string) => `The last time: ${text}`,
   happened: "What happened",
-  lastSteps: (shown: number, all: number) => `The last ${shown} of ${all.toLocaleString("en-US")} steps.`,
+  lastSteps: (shown: number, all: number) => `The last ${shown} of ${thousands(all)} steps.`,
   showAll: "Show all",
   visit: "Visit",
   inputs: "Received",
