@@ -216,7 +216,7 @@ async def test_with_nobody_to_ask_the_answer_is_no(tools: Tools) -> None:
     decision = await gate_with().check(tools.call("files__write", path="a"))
 
     assert not decision.allowed
-    assert "Nobody is there to be asked" in decision.reason
+    assert "No one is available to approve it" in decision.reason
 
 
 async def test_an_autonomous_run_is_granted_by_a_person_and_ends_with_the_turn(tools: Tools) -> None:

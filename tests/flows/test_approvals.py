@@ -36,7 +36,7 @@ async def test_an_agent_reads_unasked_and_is_asked_for_the_rest(tmp_path: Path) 
             assert "made" in await run(host, agent, "echo made > x; cat x")
             assert "made" in await run(host, agent, "echo made > x; cat x")
             assert len(person.questions) == 1
-            with pytest.raises(Denied, match="the person said no"):
+            with pytest.raises(Denied, match="the user denied it"):
                 await run(host, agent, "touch y")
             with pytest.raises(Denied, match="This command is refused"):
                 await run(host, agent, "rm -rf /")

@@ -186,7 +186,7 @@ DIALOGS = (
     Shown(
         "pages/chat/Page.tsx",
         "/chat/CHAT",
-        ("button=Why these?",),
+        ("button=Show tools",),
         "Offered this turn",
         DIALOG,
         only=NARROW_ONLY,

@@ -55,7 +55,33 @@ def test_a_sample_question_is_answered_by_the_demo_model_with_a_tool(
     expect(page).to_have_url(re.compile(r"/chat/[0-9a-f]+$"))
     listed = page.get_by_role("navigation", name="Chats").get_by_role("link")
     expect(listed).to_have_text(re.compile(r"What is 17 plus 25\?Done · 1 call · "))
-    expect(page.locator("aside.offered-panel")).to_contain_text("used 1×")
+    strip = page.locator(".turn-note", has_text="tools fit, so all were offered.")
+    expect(strip).to_have_text(re.compile(r"^All \d+ tools fit, so all were offered\.Show tools$"))
+    expect(page.get_by_role("complementary", name="Offered this turn")).to_have_count(0)
+    strip.get_by_role("button", name="Show tools").click()
+    expect(page.get_by_role("complementary", name="Offered this turn")).to_contain_text("used 1×")
+
+
+def test_every_page_counts_the_same_tools_before_and_after_the_first_message(
+    crib: Crib, new_page: Callable[[], Page]
+) -> None:
+    crib.environment["TOOLCRIB_MODEL"] = "demo"
+    page = sign_in(new_page(), crib.sign_in_address(), "/chat/new")
+    rail = page.get_by_role("navigation", name="Main").get_by_role("link", name="Tools").locator(".count")
+    empty = page.locator(".empty-intro")
+    expect(empty).to_have_text(re.compile(r"^\d+ tools are ready\."))
+    expect(rail).to_have_text(re.compile(r"^\d+$"))
+    tools = rail.inner_text()
+    expect(empty).to_contain_text(f"{tools} tools are ready.")
+
+    ask(page, "What is 17 plus 25?")
+    expect(said(page, "17 plus 25 is 42.")).to_be_visible()
+    expect(rail).to_have_text(tools)
+    expect(page.locator(".turn-note").first).to_contain_text(f"All {tools} tools fit")
+
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Tools").click()
+    summary = page.get_by_text(re.compile(rf"^{tools} tools from \d servers and Toolcrib itself"))
+    expect(summary).to_contain_text(f"(13), {tools} ready now.")
 
 
 def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
@@ -65,7 +91,7 @@ def test_a_call_is_allowed_for_this_chat_and_not_asked_about_again(
     ask(chat, "Say hi twice.")
     asking = question(chat)
     expect(asking.get_by_role("heading")).to_have_text("Let box run echo?")
-    expect(asking).to_contain_text("No rule is created.")
+    expect(asking.locator("dd.rule")).to_contain_text("none")
 
     asking.get_by_role("radio", name="This chat").click()
     expect(asking).to_contain_text(
@@ -327,6 +353,7 @@ def test_a_banned_tool_is_not_offered_with_the_next_question(model: Vendor, chat
     model.say(Say("One."), Say("Two."))
     ask(chat, "First?")
     expect(said(chat, "One.")).to_be_visible()
+    chat.get_by_role("button", name="Show tools").click()
     panel = chat.get_by_role("complementary", name="Offered this turn")
     panel.get_by_role("button", name="Block echo").click()
     expect(panel).to_contain_text("Blocked in this chat.")

@@ -38,7 +38,7 @@ export function StatusLine() {
             <Counted href="/settings#doctor" shape="retry" words={`${data.counts.unsaved} not saved yet`} />
           )}
           {data.counts.lost > 0 && (
-            <Counted href="/settings#doctor" shape="need" words={`${data.counts.lost} records lost`} />
+            <Counted href="/settings#doctor" shape="need" words={`${plural(data.counts.lost, "record")} lost`} />
           )}
           <span className="separator" />
           <Link className="num inherit-color" href="/activity">

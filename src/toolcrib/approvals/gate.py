@@ -307,7 +307,7 @@ class ApprovalGate:
             if scope is not None and scope.refusal:
                 return Decision(allowed=False, reason=scope.refusal, noted=noted)
             if asker is None:
-                reason = f"{judgement.reasons[0]} Nobody is there to be asked"
+                reason = f"{judgement.reasons[0]} No one is available to approve it"
                 return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
             preview = await self._preview(call) if self.is_ours(call.tool) else None
             question = self._question(case, judgement, session, preview, scope)
@@ -333,7 +333,7 @@ class ApprovalGate:
         noted: Mapping[str, Any],
     ) -> Decision:
         if not answer.allow:
-            reason = answer.message or "the person said no"
+            reason = answer.message or "the user denied it"
             self._remember(call.principal, question, answer, effect="deny")
             return Decision(allowed=False, reason=reason, rule=judgement.rule, noted=noted)
         session = self.sessions.of(call.principal)

@@ -57,7 +57,7 @@ export const TEXT = {
 export function summary(counts: CallCounts | undefined): string {
   if (!counts) return " ";
   const { total, asked, denied, failed, days } = counts;
-  return `${plural(total, "call")} in ${days} days. ${asked} needed approval, ${denied} denied, ${failed} failed.`;
+  return `${plural(total, "call")} in ${plural(days, "day")}. ${thousands(asked)} needed approval, ${thousands(denied)} denied, ${thousands(failed)} failed.`;
 }
 
 export const RULES = {

@@ -62,7 +62,7 @@ function number(value: number): string {
 
 const REFUSED = /^The call of \S+ was refused(?:: ([\s\S]*?))?\.\s*(?:\n([\s\S]*))?$/;
 /** Stored chats have the older wording, with "person" and "Nobody". */
-const USER_DENIED = /^the (?:person|user) said no$/;
+const USER_DENIED = /^the (?:(?:person|user) said no|user denied it)$/;
 const NO_ONE = /(?:Nobody|No one) is (?:there to be asked|available)/;
 const RULE = /The rule (\S+) decided this/;
 

@@ -44,7 +44,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     path: ["sandbox"],
     name: "Sandbox",
-    about: "Reaches only its own files and those that its arguments name. Raw JSON has more settings.",
+    about: "Can only use its own files and those named in its arguments. Raw JSON has more settings.",
     kind: "switch",
     usual: false,
   },

@@ -48,7 +48,7 @@ export const GROUPS: Record<"limits" | "folders" | "terminal" | "choice" | "mode
       },
       {
         key: "approvals.headless",
-        name: "If no one is available",
+        name: "When nobody can answer",
         about: "What happens to approvals requested by the gateway or a script.",
         control: "choice",
         choices: [

@@ -61,7 +61,7 @@ export const TEXT = {
   noCalls: "No calls yet.",
   allCalls: "View all in Activity",
   stopped: "You stopped it.",
-  askFirst: "The gate asks first. Your answer is for this call.",
+  askFirst: "You'll be asked first. Your answer is for this call only.",
 };
 
 export function summary(found: ToolsFound | Ranking | undefined): string {

@@ -1,5 +1,6 @@
 /** Texts of forms made from schemas: kinds of values ("whole number"), error messages, defaults. */
 
+import { plural } from "../amounts";
 import type { Field } from "./schema";
 
 const KINDS: Record<Field["kind"], string> = {
@@ -17,8 +18,8 @@ export const TEXT = {
   needed: "Required.",
   number: "Enter a number, such as 3.5.",
   wholeNumber: "Enter a whole number, such as 3.",
-  tooShort: (least: number) => `At least ${least} characters.`,
-  tooLong: (most: number) => `At most ${most} characters.`,
+  tooShort: (least: number) => `At least ${plural(least, "character")}.`,
+  tooLong: (most: number) => `At most ${plural(most, "character")}.`,
   noSpaces: (instead: string) => `Spaces are not allowed. Try ${instead}`,
   small: (instead: string) => `Use lowercase letters. Try ${instead}`,
   pattern: (pattern: string) => `Must match ${pattern}`,
@@ -26,8 +27,8 @@ export const TEXT = {
   least: (least: number) => `At least ${least}.`,
   most: (most: number) => `At most ${most}.`,
   oneOf: (names: string[]) => `One of ${names.join(", ")}.`,
-  fewest: (least: number) => `At least ${least} items.`,
-  mostItems: (most: number) => `At most ${most} items.`,
+  fewest: (least: number) => `At least ${plural(least, "item")}.`,
+  mostItems: (most: number) => `At most ${plural(most, "item")}.`,
   numbersOnly: (line: string) => `“${line}” is not a number.`,
   noJson: (why: string) => `Not valid JSON. ${why}`,
   object: "Enter an object: { … }",
