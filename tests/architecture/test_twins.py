@@ -162,7 +162,6 @@ EXCEPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("operations.results.additions.Needed", "servers.installers.engine.plan.InstallQuestion"),
         ("operations.results.calls.Call", "operations.results.calls.CallRecorded"),
         ("operations.pages.SignedInPage", "store.page_keys.PageKey"),
-        ("operations.results.policy.Explanation", "schema.approvals.Judgement"),
         ("operations.results.setups.SetupShown", "schema.setups.SetupStatus"),
     ),
     "A rule is stored and shown without the keys that have default values.": (

@@ -128,6 +128,8 @@ class _Case(NamedTuple):  # created for each call, and cheaper than a frozen dat
     found: Sequence[RuleResult]
     mode: Mode
     declared_reading: bool
+    once: bool
+    """A yes is for this one call."""
 
 
 Step = Callable[[_Case], Judgement | None]
@@ -148,7 +150,8 @@ def conclude(
         own = [finding for finding in own if finding.rule != FLOW and finding.on_rule]
     elif FLOW in [finding.rule for finding in own]:
         own = [finding for finding in own if finding.rule != PRIVATE]  # one question for both
-    case = _Case(own, theirs, [*own, *theirs], mode, declared_reading)
+    once = True in [finding.once for finding in own]
+    case = _Case(own, theirs, [*own, *theirs], mode, declared_reading, once)
     for step in STEPS[mode]:
         judgement = step(case)
         if judgement is not None:
@@ -185,7 +188,7 @@ def _only_reading(case: _Case) -> Judgement | None:
 
 def _ask_always(case: _Case) -> Judgement:
     doubts = (finding.reason for finding in case.found if finding.effect == "ask")
-    return Judgement(decision="ask", rule=None, reasons=(_WORDS["always"], *doubts), once=_is_once(case))
+    return Judgement(decision="ask", rule=None, reasons=(_WORDS["always"], *doubts), once=case.once)
 
 
 def _ask(case: _Case) -> Judgement:
@@ -225,9 +228,5 @@ def _because(finding: RuleResult, case: _Case) -> Judgement:
         rule=finding.rule,
         reasons=(finding.reason, *others),
         flow=finding.rule in (FLOW, PRIVATE) and not finding.overridable,
-        once=_is_once(case),
+        once=case.once,
     )
-
-
-def _is_once(case: _Case) -> bool:
-    return any(finding.once for finding in case.found)

@@ -36,7 +36,7 @@ def programs() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Call:
+class ProgramCall:
     """A program with its words and its input, without the programs that only start it."""
 
     name: str
@@ -46,7 +46,7 @@ class Call:
     syntax: str = ""
     """Whose options it takes, if not its own."""
 
-    def taking(self, words: Sequence[Value], stdin: Value | None = None) -> Call:
+    def taking(self, words: Sequence[Value], stdin: Value | None = None) -> ProgramCall:
         """The same program with other words."""
         return replace(self, words=words, stdin=stdin)
 
@@ -128,7 +128,7 @@ def with_text(word: Value, text: str) -> Value:
     return replace(word, text=text)
 
 
-def run_text(call: Call, text: Value) -> Value:
+def run_text(call: ProgramCall, text: Value) -> Value:
     """What a text does that is run as commands."""
     hosts = call.flow.origin(text)
     if text.known and not hosts:
@@ -222,5 +222,5 @@ def hosts_in(values: Iterable[Value]) -> tuple[str, ...]:
     return united((host_of(value),) for value in found)
 
 
-def all_text(call: Call, between: str = " ") -> Value:
+def all_text(call: ProgramCall, between: str = " ") -> Value:
     return joined(call.words, between)

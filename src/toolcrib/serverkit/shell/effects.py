@@ -24,7 +24,7 @@ from toolcrib.serverkit.shell.calls import (
     UNKNOWN,
     UNLISTED,
     UNSURE,
-    Call,
+    ProgramCall,
     all_text,
     host_of,
     may_be_downloaded,
@@ -106,7 +106,7 @@ def _perform(words: Sequence[Value], stdin: Value | None, flow: Flow) -> Value:
     if not words:
         return stdin or Value()
     program = words[0]
-    call = Call(program.text.rpartition("/")[2] or program.text, words[1:], stdin, flow)
+    call = ProgramCall(program.text.rpartition("/")[2] or program.text, words[1:], stdin, flow)
     if flow.origin(program):
         runs_download(flow, flow.origin(program))
     elif not program.known:
@@ -115,7 +115,7 @@ def _perform(words: Sequence[Value], stdin: Value | None, flow: Flow) -> Value:
     elif "/" not in program.text or program.text.startswith(_SYSTEM):
         return _by_name(call)
     elif flow.content(program) is not None:
-        return _run_input(Call("sh", [program], stdin, flow), [program])
+        return _run_input(ProgramCall("sh", [program], stdin, flow), [program])
     else:
         may_be_downloaded(flow)
         flow.note(f"runs the program {shown(program.text)}")
@@ -131,7 +131,7 @@ def _kinds() -> dict[str, str]:
     return {name: kind for kind, listed in programs()["does"].items() for name in listed.split()}
 
 
-def _by_name(call: Call) -> Value:
+def _by_name(call: ProgramCall) -> Value:
     kind = _kinds().get(call.name, "interpreter" if _LANGUAGE.fullmatch(call.name) else "")
     perform = _KINDS.get(kind)
     if _is_reading(call) and kind not in ("text", "cat"):
@@ -149,12 +149,12 @@ def _by_name(call: Call) -> Value:
     return call.output()
 
 
-def _unlisted(call: Call) -> None:
+def _unlisted(call: ProgramCall) -> None:
     call.flow.note(f"runs {call.excerpt()}", UNLISTED)
     _commands_in(call)
 
 
-def _unknown(call: Call) -> None:
+def _unknown(call: ProgramCall) -> None:
     """A program that may run commands in its words, or what is at an address."""
     flow = call.flow
     addresses = [word for word in call.words if re.match(r"https?://", word.text)]
@@ -163,7 +163,7 @@ def _unknown(call: Call) -> None:
     _commands_in(call)
 
 
-def _commands_in(call: Call) -> None:
+def _commands_in(call: ProgramCall) -> None:
     """Downloads that are run by commands in a word, which the program may run."""
     flow = call.flow
     for word in call.words:
@@ -173,7 +173,7 @@ def _commands_in(call: Call) -> None:
             flow.effects += [effect for effect in inner.effects if effect.rank == RUNS_DOWNLOAD]
 
 
-def _is_reading(call: Call) -> bool:
+def _is_reading(call: ProgramCall) -> bool:
     """Whether nothing has to be said; a word that is not known is left to the strict check."""
     known = [word for word in call.words if word.known]
     simple = Simple(call.name, tuple(plain(word.text) for word in known))
@@ -190,7 +190,7 @@ _SECRETS = " may contain secrets"
 # Programs that start others.
 
 
-def _wrapper(call: Call) -> Value:
+def _wrapper(call: ProgramCall) -> Value:
     _, inner = call.before_program()
     inner = inner[programs()["skip"].get(call.name, 0) :]
     if call.name == "watch":
@@ -198,7 +198,7 @@ def _wrapper(call: Call) -> Value:
     return call.flow.perform(inner, call.stdin, call.flow)
 
 
-def _environment(call: Call) -> Value:
+def _environment(call: ProgramCall) -> Value:
     options, inner = call.before_program()
     text = [value for name, value in options if name in ("S", "split-string")]
     if text:
@@ -206,7 +206,7 @@ def _environment(call: Call) -> Value:
     return call.flow.perform(inner, call.stdin, call.flow)
 
 
-def _administrator(call: Call) -> Value:
+def _administrator(call: ProgramCall) -> Value:
     options, inner = call.before_program()
     users = [value.text for name, value in options if name in ("u", "user")]
     texts = [value for name, value in options if name in ("c", "command")]
@@ -219,7 +219,7 @@ def _administrator(call: Call) -> Value:
     return call.flow.run_within(where, inner or [Value("sh")], call.stdin)
 
 
-def _xargs(call: Call) -> Value:
+def _xargs(call: ProgramCall) -> Value:
     options, inner = call.before_program()
     files = [value for name, value in options if name in ("a", "arg-file")]
     fed = (
@@ -245,7 +245,7 @@ def _replaced(word: Value, mark: str, more: Value) -> Value:
     )
 
 
-def _find(call: Call) -> Value:
+def _find(call: ProgramCall) -> Value:
     texts = [word.text for word in call.words]
     folders = call.words[: next((at for at, text in enumerate(texts) if text[:1] in "-(!"), len(texts))]
     found = Value(FOUND, False, (), f"what find finds in {targets(folders or [Value('.')])}")
@@ -285,18 +285,18 @@ _ENCODED = re.compile(
 )
 
 
-def _shell(call: Call) -> Value:
-    call = Call(call.name, call.words, call.stdin, call.flow, "shell")
+def _shell(call: ProgramCall) -> Value:
+    call = ProgramCall(call.name, call.words, call.stdin, call.flow, "shell")
     if call.has("c", "command"):
         return run_text(call, [*call.given("command"), *call.operands, Value()][0])
     return _run_input(call, [] if call.has("s") else call.operands)
 
 
-def _script(call: Call) -> Value:
-    return _run_input(Call("sh", call.words, call.stdin, call.flow), call.words)
+def _script(call: ProgramCall) -> Value:
+    return _run_input(ProgramCall("sh", call.words, call.stdin, call.flow), call.words)
 
 
-def _run_input(call: Call, operands: Sequence[Value]) -> Value:
+def _run_input(call: ProgramCall, operands: Sequence[Value]) -> Value:
     """Run the file that is the first operand, or the input if there is none."""
     flow, script = call.flow, operands[0] if operands else None
     text = call.stdin if script is None or STDIN.fullmatch(script.text) else flow.content(script)
@@ -315,7 +315,7 @@ def _run_input(call: Call, operands: Sequence[Value]) -> Value:
     return call.output()
 
 
-def _run_file(call: Call, script: Value | None) -> None:
+def _run_file(call: ProgramCall, script: Value | None) -> None:
     flow = call.flow
     if script is None:
         flow.note(f"runs {shown(call.name)}")
@@ -330,10 +330,10 @@ def _run_file(call: Call, script: Value | None) -> None:
     flow.note(f"runs the script {shown(script.text)} with {shown(call.name)}")
 
 
-def _interpreter(call: Call) -> Value:
+def _interpreter(call: ProgramCall) -> Value:
     kind = re.sub(r"[\d.]+$", "", call.name)
     kind = _LIKE.get(kind, kind)
-    call = Call(call.name, call.words, call.stdin, call.flow, kind)
+    call = ProgramCall(call.name, call.words, call.stdin, call.flow, kind)
     modules = call.given("m") if kind == "python" else []
     if modules:
         at = next(at for at, word in enumerate(call.words) if word.text.endswith(modules[0].text))
@@ -355,7 +355,7 @@ def _interpreter(call: Call) -> Value:
     return _run_input(call, operands)
 
 
-def _inline(call: Call, code: Value) -> None:
+def _inline(call: ProgramCall, code: Value) -> None:
     """Code among the words of the command."""
     flow, kind = call.flow, re.sub(r"[\d.]+$", "", call.name)
     language = _TITLES.get(_LIKE.get(kind, kind), shown(call.name))
@@ -380,8 +380,8 @@ def _inline(call: Call, code: Value) -> None:
         flow.note(f"runs the {language} code in the command")
 
 
-def _awk(call: Call) -> None:
-    _inline(Call("awk", call.words, call.stdin, call.flow), (call.operands or [Value(known=False)])[0])
+def _awk(call: ProgramCall) -> None:
+    _inline(ProgramCall("awk", call.words, call.stdin, call.flow), (call.operands or [Value(known=False)])[0])
 
 
 # Files.
@@ -395,7 +395,7 @@ _AT_START = re.compile(
 _READ_LATER = ", which other programs read when they start"
 
 
-def _change(call: Call) -> None:
+def _change(call: ProgramCall) -> None:
     verb = next(
         (verb for verb, listed in programs()["verbs"].items() if call.name in listed.split()), "writes to"
     )
@@ -420,13 +420,13 @@ def _write(files: Sequence[Value], flow: Flow, verb: str = "writes to") -> None:
         flow.note(f"{verb} {targets([file])}", more, rank=CHANGES if at_start else PLAIN)
 
 
-def _redirect(call: Call) -> Value:
+def _redirect(call: ProgramCall) -> Value:
     _write(call.words, call.flow, "adds to" if call.name.endswith(">>") else "writes to")
     return Value()
 
 
-def _copy(call: Call) -> None:
-    call = Call(call.name, call.words, call.stdin, call.flow, "cp")
+def _copy(call: ProgramCall) -> None:
+    call = ProgramCall(call.name, call.words, call.stdin, call.flow, "cp")
     verb = {"mv": "moves", "ln": "links"}.get(call.name, "copies")
     into = call.given("t", "target-directory")
     what = call.operands if into else call.operands[:-1]
@@ -439,7 +439,7 @@ def _copy(call: Call) -> None:
     call.flow.note(f"{verb} {targets(what)} to {targets(into)}", _READ_LATER if at_start else "", rank=rank)
 
 
-def _edit(call: Call) -> None:
+def _edit(call: ProgramCall) -> None:
     if call.has("i", "in-place"):
         scripted = call.has("e", "f", "expression", "file")
         _write(call.operands if scripted else call.operands[1:], call.flow, "changes")
@@ -447,7 +447,7 @@ def _edit(call: Call) -> None:
         call.flow.note(f"runs {call.excerpt()}", ", which may run programs or write files")
 
 
-def _disk(call: Call) -> None:
+def _disk(call: ProgramCall) -> None:
     written = [with_text(word, word.text[3:]) for word in call.words if word.text.startswith("of=")]
     for target in written:
         call.flow.save(target, call.output())
@@ -457,7 +457,7 @@ def _disk(call: Call) -> None:
 _TAR_RUNS = re.compile(r"--(checkpoint-action=exec|to-command|use-compress-program|rsh-command)=(.*)")
 
 
-def _unpack(call: Call) -> None:
+def _unpack(call: ProgramCall) -> None:
     call.flow.unpacked = united([call.flow.unpacked, call.output().hosts])
     for found in filter(None, (_TAR_RUNS.match(word.text) for word in call.words)):
         call.flow.run_text(found[2])
@@ -471,7 +471,7 @@ def _unpack(call: Call) -> None:
 # Processes, services, and what the shell itself does.
 
 
-def _kill(call: Call) -> None:
+def _kill(call: ProgramCall) -> None:
     what = "the process" if call.name == "kill" else "every process named"
     call.flow.note(f"ends {what} {targets(call.operands)}", rank=CHANGES)
 
@@ -485,7 +485,7 @@ _SERVICE_VERBS = {
 }
 
 
-def _service(call: Call) -> None:
+def _service(call: ProgramCall) -> None:
     words = call.operands[::-1] if call.name == "service" else call.operands
     verb = words[0].text if words else ""
     if verb == "enable":
@@ -500,7 +500,7 @@ _WHEN = re.compile(r"(?m)^\s*(@\w+|(\S+\s+){4}\S+)\s+(?=\S)")
 """The time of a line of a crontab."""
 
 
-def _schedule(call: Call) -> None:
+def _schedule(call: ProgramCall) -> None:
     cron = call.name == "crontab"
     if cron and call.has("l"):
         return
@@ -513,7 +513,7 @@ def _schedule(call: Call) -> None:
     )
 
 
-def _text(call: Call) -> Value:
+def _text(call: ProgramCall) -> Value:
     """Programs that print what they are given; an unusual format or escape is not known."""
     if call.name == "printf" and not _is_reading(call):
         _unlisted(call)
@@ -528,14 +528,14 @@ def _text(call: Call) -> Value:
     return Value(out.text.replace("\\n", "\n"), known, out.hosts, out.source or f"what {call.name} prints")
 
 
-def _cat(call: Call) -> Value:
+def _cat(call: ProgramCall) -> Value:
     if call.stdin is not None and all(word.text == "-" for word in call.words):
         return call.stdin
     content = call.flow.content(call.words[0]) if len(call.words) == 1 else None
     return content or call.output()
 
 
-def _read(call: Call) -> Value:
+def _read(call: ProgramCall) -> Value:
     given = call.stdin or Value(known=False, source="what is typed")
     for word in call.operands:
         name = f"${word.text}"
@@ -543,7 +543,7 @@ def _read(call: Call) -> Value:
     return Value()
 
 
-def _alias(call: Call) -> None:
+def _alias(call: ProgramCall) -> None:
     for word in call.words:
         run_text(call, with_text(word, word.text.partition("=")[2]))
 
@@ -570,12 +570,12 @@ def _set(name: str, value: str, flow: Flow) -> None:
         )
 
 
-def _build(call: Call) -> None:
+def _build(call: ProgramCall) -> None:
     may_be_downloaded(call.flow)
     call.flow.note(f"runs {call.excerpt()}", ", which runs code of this project")
 
 
-_KINDS: dict[str, Callable[[Call], Value | None]] = {
+_KINDS: dict[str, Callable[[ProgramCall], Value | None]] = {
     "administrator": _administrator,
     "alias": _alias,
     "awk": _awk,

@@ -14,7 +14,7 @@ from toolcrib.serverkit.shell.calls import (
     RUNS_DOWNLOAD,
     SENDS,
     UNSURE,
-    Call,
+    ProgramCall,
     fetches,
     host_of,
     hosts_in,
@@ -46,7 +46,7 @@ _TEXTS = ("post-data", "body-data")
 _THROUGH = ("x", "proxy", "connect-to", "resolve", "preproxy", "socks5", "socks5-hostname")
 
 
-def fetch(call: Call) -> Value:
+def fetch(call: ProgramCall) -> Value:
     if call.name in ("http", "https", "xh"):
         urls = [word for word in call.operands if not re.fullmatch(r"[A-Z]+|[^/]+(=|:=|==|@).*", word.text)][
             :1
@@ -71,7 +71,7 @@ def fetch(call: Call) -> Value:
     return Value("", False, () if saved else hosts, f"what {call.name} downloads")
 
 
-def _saved(call: Call, urls: Sequence[Value]) -> list[Value]:
+def _saved(call: ProgramCall, urls: Sequence[Value]) -> list[Value]:
     """The files that a download is written to; none if it is printed."""
     named = call.given("o", "output", "output-document", "out", "O")
     if call.name == "wget":
@@ -83,7 +83,7 @@ def _saved(call: Call, urls: Sequence[Value]) -> list[Value]:
     return [value for value in named if value.text not in ("-", "/dev/stdout")]
 
 
-def _send(call: Call, hosts: tuple[str, ...]) -> None:
+def _send(call: ProgramCall, hosts: tuple[str, ...]) -> None:
     data = [*call.given(*_DATA), *call.given(*_FILES), *call.given(*_TEXTS)]
     files = [
         match[1]
@@ -107,7 +107,7 @@ def _send(call: Call, hosts: tuple[str, ...]) -> None:
 _NO_HOST = re.compile(r"\+.*|@?\d+|[A-Z]{1,5}|-|(?i:stdin|stdio)|(?i:exec|system):.*")
 
 
-def connect(call: Call) -> Value:
+def connect(call: ProgramCall) -> Value:
     """Programs that talk to a host with what they are given."""
     addresses = [word for word in call.operands if not _NO_HOST.fullmatch(word.text)][:1]
     plain = (
@@ -127,7 +127,7 @@ def connect(call: Call) -> Value:
     return Value("", False, hosts, f"what {names(hosts)} sends")
 
 
-def ssh(call: Call) -> Value:
+def ssh(call: ProgramCall) -> Value:
     options, inner = call.before_program()
     more, rest = call.taking(inner[1:]).before_program()
     for _, value in (*options, *more):
@@ -146,7 +146,7 @@ def ssh(call: Call) -> Value:
     return Value("", False, (host,), f"what {host} sends")
 
 
-def remote_copy(call: Call) -> None:
+def remote_copy(call: ProgramCall) -> None:
     for command in [*call.given("rsh"), *call.given("e" if call.name == "rsync" else "S")]:
         call.flow.run_text(command.text)
     *what, into = call.operands or [Value("files")]
@@ -174,7 +174,7 @@ _GO_MODULE = re.compile(r"[\w-]+\.[\w.-]+/")
 _REMOVES = frozenset({"uninstall", "remove", "rm", "purge", "autoremove", "-R", "-Rs", "-r", "erase"})
 
 
-def package(call: Call) -> Value:
+def package(call: ProgramCall) -> Value:
     texts = [word.text for word in call.words]
     line = " ".join([call.name, *texts]) + " "
     for registry, runners in programs()["runners"].items():
@@ -191,7 +191,9 @@ def package(call: Call) -> Value:
         (name for name, all_ in programs()["registries"].items() if f"{call.name}:{verb}" in all_.split()), ""
     )
     at = texts.index(verb) + 1 if verb else 0
-    inner = Call(call.name, call.words[at:], call.stdin, call.flow, "pip" if "pip" in line[:8] else call.name)
+    inner = ProgramCall(
+        call.name, call.words[at:], call.stdin, call.flow, "pip" if "pip" in line[:8] else call.name
+    )
     if verb in ("run", "exec") and call.name in ("uv", "poetry", "pipenv", "bundle"):
         options, program = inner.before_program()
         _install(inner.taking([value for name, value in options if name == "with"]), "PyPI")
@@ -208,7 +210,7 @@ def package(call: Call) -> Value:
     return call.output()
 
 
-def _install(call: Call, registry: str) -> None:
+def _install(call: ProgramCall, registry: str) -> None:
     flow = call.flow
     wanted = [*call.operands, *call.given("r", "requirement", "e", "editable")]
     sources = [
@@ -240,7 +242,7 @@ def _install(call: Call, registry: str) -> None:
         flow.note(f"installs packages with {shown(call.name)}", rank=CHANGES)
 
 
-def _run_package(call: Call, registry: str) -> Value:
+def _run_package(call: ProgramCall, registry: str) -> Value:
     options, operands = call.before_program()
     packages = [value for name, value in options if name in ("p", "package", "from")] or operands[:1]
     addresses = [value for _, value in options if "://" in value.text] + [
@@ -255,8 +257,8 @@ def _run_package(call: Call, registry: str) -> Value:
     return call.output()
 
 
-def container(call: Call) -> Value:
-    call = Call(call.name, call.words, call.stdin, call.flow, "docker")
+def container(call: ProgramCall) -> Value:
+    call = ProgramCall(call.name, call.words, call.stdin, call.flow, "docker")
     _, inner = call.before_program()
     verb, flow = inner[0].text if inner else "", call.flow
     options, words = call.taking(inner[1:]).before_program()
@@ -284,7 +286,7 @@ _GIT_RUNS = re.compile(r"(?i)alias\.|pager|editor|command|helper|fsmonitor|textc
 """Parts of the names of settings whose values git runs."""
 
 
-def git(call: Call) -> Value:
+def git(call: ProgramCall) -> Value:
     options, inner = call.before_program()
     flow, verb = call.flow, inner[0].text if inner else ""
     rest = call.taking(inner[1:])
@@ -322,7 +324,7 @@ def git(call: Call) -> Value:
     return call.output()
 
 
-def gives_download(call: Call, more: str = "") -> None:
+def gives_download(call: ProgramCall, more: str = "") -> None:
     """A program may run what it is given."""
     hosts = call.stdin.hosts if call.stdin is not None else ()
     if hosts:
