@@ -227,10 +227,8 @@ function Name({ server, name, text }: { server: string | null; name: string; tex
   return (
     <code className="call-name">
       {server && <i>{reveal(server)} · </i>}
-      <span>
-        {reveal(name)}
-        {text && ` ${reveal(text)}`}
-      </span>
+      <span>{reveal(name)}</span>
+      {text && <span className="call-gist"> {reveal(text)}</span>}
     </code>
   );
 }

@@ -56,8 +56,8 @@ function asked({ call, chat }: CallPath): Step {
 
 function read({ exhibit }: CallPath, at: string): Step {
   if (exhibit.unread) return { shape: "asked", title: "The command could not be checked", at, text: exhibit.unread };
-  const parts = (exhibit.parts ?? []).map((part) => `${part.text}: ${part.doubt || "read-only."}`);
-  return { shape: "done", title: "The command was checked", at, text: parts.join(" ") };
+  const parts = (exhibit.parts ?? []).map((part) => `${part.text}: ${part.doubt || "read-only"}`);
+  return { shape: "done", title: "The command was checked", at, text: parts.join("; ") };
 }
 
 function gate(call: Call, at: string): Step[] {
