@@ -61,7 +61,7 @@ async def test_a_client_of_the_gateway_cannot_run_what_nobody_was_asked_about(tm
         host.open_workspace_tools()
         assert "[exit code 0]" in await run(host, client, "ls")
         for name, arguments in ((RUN, {"command": "make"}), ("python", {"code": "1"})):
-            with pytest.raises(Denied, match="Nobody is there"):
+            with pytest.raises(Denied, match="No one is available to approve it"):
                 await host.call(name, arguments, principal=client)
 
 

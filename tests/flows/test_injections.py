@@ -339,5 +339,5 @@ async def test_a_program_names_what_its_user_wrote(world: World) -> None:
     async with world.host.session(mode="on_miss", given=[f"Read {address}."]) as agent:
         await world.host.call("filesystem__read_file", {"path": "notes.md"}, principal=agent)
         assert not (await world.host.call(WEB, {"url": address}, principal=agent))["isError"]
-        with pytest.raises(Denied, match="Nobody is there"):
+        with pytest.raises(Denied, match="No one is available to approve it"):
             await world.host.call(WEB, {"url": f"{address}0"}, principal=agent)

@@ -31,7 +31,7 @@ export const TEXT = {
   path: "Call details",
   choose: "Select a call to see who made it, how it was approved and which server answered.",
   near: "Rules for this tool",
-  all: (count: number) => (count === 0 ? "Rules" : count === 1 ? "View rule" : `All ${count} rules`),
+  all: (count: number) => (count === 0 ? "Rules" : count === 1 ? "View rule" : `All ${thousands(count)} rules`),
   noneNear: "None of your rules covers this tool.",
   modeRule: (mode: string) => `Mode: ${mode}`,
   modeAbout: "Applies to calls that no rule covers.",

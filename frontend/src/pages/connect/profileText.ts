@@ -2,7 +2,7 @@
  * token. */
 
 import type { ProfileShown, ToolInfo } from "../../api/types";
-import { plural, tokens } from "../../ui/amounts";
+import { plural, thousands, tokens } from "../../ui/amounts";
 import { MODE_NAMES } from "../../text/modes";
 import { TEXT } from "./text";
 
@@ -45,9 +45,9 @@ export function mayUse(view: ProfileShown, tools: readonly ToolInfo[]): string {
 /** How many of the tools of a view a client has before it: of one to be searched, those for a question. */
 export function offeredOf(view: ProfileShown, tools: readonly ToolInfo[]): string {
   const shown = tools.filter((tool) => shows(view, tool));
-  if (!view.search) return `${shown.length} of ${tools.length}`;
+  if (!view.search) return `${thousands(shown.length)} of ${thousands(tools.length)}`;
   const always = shown.filter((tool) => view.always_on.some((pattern) => fits(pattern, tool.name))).length;
-  return `${Math.min(view.k + always, shown.length)} of ${shown.length}`;
+  return `${thousands(Math.min(view.k + always, shown.length))} of ${thousands(shown.length)}`;
 }
 
 /** What can be told of a view's token. */
