@@ -51,6 +51,13 @@ describe("a server of the list", () => {
     expect(wayOf(changed)?.words).toBe("See difference");
   });
 
+  it("says who turned it off, if that is known", () => {
+    const off = { state: "disabled", enabled: false } as const;
+    const [by, at] = [glance(off), glance({ ...off, since: "2026-11-15T09:00:00Z" })].map((one) => reasonOf(one, 0));
+    expect(by).toBe("It is turned off in the config file. Its 3 tools are not offered.");
+    expect(at).toMatch(/^You turned it off .+\. Its 3 tools are not offered\.$/);
+  });
+
   it("says exactly what the design says", () => {
     const now = Date.parse("2026-11-15T09:00:00Z");
     expect(
