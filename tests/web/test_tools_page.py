@@ -39,16 +39,16 @@ def test_a_question_shows_the_ranking_with_its_reasons_and_the_line(tools_page: 
     expect(first).to_contain_text("demo · add")
     expect(first).to_contain_text("add, two, numbers")
     expect(first.locator(".tool-score")).to_contain_text(r".")
-    expect(page.get_by_text("Top 2 offered, plus 1 always on")).to_be_visible()
+    expect(page.get_by_text("Top 2 offered, plus 14 always on")).to_be_visible()
     expect(page.locator("[data-tool=filesystem__list_directory]")).to_contain_text("Always on")
     expect(page.get_by_text("7 more ready tools")).to_be_visible()
-    expect(page.locator("[data-tool]")).to_have_count(3)
+    expect(page.locator("[data-tool]")).to_have_count(16)
     page.wait_for_url("**/tools?q=add+two+numbers+together")
 
     page.get_by_role("button", name="Show", exact=True).click()
 
     expect(page.locator("[data-tool=demo__divide]")).to_be_visible()
-    assert page.locator("[data-tool]").count() > 3
+    assert page.locator("[data-tool]").count() > 16
 
 
 def test_a_name_that_nothing_has_leads_to_the_one_that_was_meant(tools_page: Page) -> None:
