@@ -202,6 +202,8 @@ def package(call: ProgramCall) -> Value:
         _install(inner, registry)
     elif verb in _REMOVES:
         call.flow.note(f"removes {targets(inner.operands)}", rank=DELETES)
+    elif verb == "config":
+        call.flow.note(f"changes the settings of {shown(call.name)} ({call.excerpt()})", rank=CHANGES)
     elif verb == "publish":
         call.flow.note(f"publishes this project with {shown(call.name)}", rank=SENDS)
     else:
@@ -315,6 +317,10 @@ def git(call: ProgramCall) -> Value:
         fetches(flow, hosts, "a repository " if verb == "clone" else "changes ")
     elif verb == "clean":
         flow.note("deletes files that git does not track", rank=DELETES)
+    elif verb == "branch" and rest.has("d", "D", "delete"):
+        flow.note(f"deletes the branch {targets(words)}", rank=DELETES)
+    elif verb == "stash" and texts[:1] in (["drop"], ["clear"]):
+        flow.note("deletes stashed changes", rank=DELETES)
     elif verb in ("reset", "checkout", "restore") and (rest.has("hard", "f", "force") or "." in texts):
         flow.note(f"discards changes in this repository (git {verb})", rank=DELETES)
     elif verb in ("config", "remote"):
