@@ -192,6 +192,7 @@ export interface ApprovalQuestion {
   tool_rule_words?: string;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  hazard?: boolean;
   lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   grant?: string;
@@ -412,6 +413,7 @@ export interface CallQuestion {
   rule: Record<string, unknown>;
   scopes: ("once" | "chat" | "project" | "always")[];
   flow: boolean;
+  hazard?: boolean;
   lifts?: ("tool" | "turn" | "session")[];
   session_mode: boolean;
   grant?: string;
@@ -1931,6 +1933,10 @@ export interface RankedTool {
 
 /** The tools that a model would be offered for a question, and the next ones. */
 export interface Ranking {
+  ready: number;
+  known: number;
+  servers: number;
+  own: number;
   query: string;
   tools: RankedTool[];
   k: number;
@@ -1940,9 +1946,6 @@ export interface Ranking {
   offered: number;
   offered_tokens: number;
   all_tokens: number;
-  ready: number;
-  known: number;
-  servers: number;
   ranked: number;
   ms: number;
   note: string;
@@ -2908,13 +2911,14 @@ export interface ToolShowParams {
 
 /** Tools found by name. */
 export interface ToolsFound {
+  ready: number;
+  known: number;
+  servers: number;
+  own: number;
   tools: ShelfTool[];
   found: number;
   more: boolean;
   near: NearWord | null;
-  ready: number;
-  known: number;
-  servers: number;
 }
 
 /** The tools of one server, or of several, changed. */
