@@ -6,7 +6,7 @@ JOBS := 8
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test acceptance check lint types layers page generated format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers page dist generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ page: setup ## Build the page again where its sources are newer (as setup does)
 
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
+
+dist: dev page ## Build the wheel and the source archive into dist/, with their checksums
+	@$(BIN)/python scripts/dist.py
 
 test: lint ## Every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)
 	@$(BIN)/python -m pytest --jobs $(JOBS) $(ARGS)

