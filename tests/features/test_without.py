@@ -31,8 +31,14 @@ for module in pkgutil.walk_packages(toolcrib.__path__, "toolcrib."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 """
-PAGES = {"workflows": ["Workflows"], "accounts": ["Settings"], "clients": ["Connect"], "backup": []}
-"""Where each feature appears on the page; backup has commands only."""
+PAGES = {
+    "workflows": ["Workflows"],
+    "accounts": ["Settings"],
+    "clients": ["Connect"],
+    "backup": [],
+    "service": [],
+}
+"""Where each feature appears on the page; some have commands only."""
 LAYERS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 ASK = """
 import json, sys

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.own_program import NAME
 from toolcrib.config.paths import make_private
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.errors import ConfigError, ToolcribError
@@ -24,7 +25,7 @@ from toolcrib.features.clients.files.client import (
     find_client,
     without_entry,
 )
-from toolcrib.features.clients.files.gateway import NAME, find_user_folders
+from toolcrib.features.clients.files.gateway import find_user_folders
 from toolcrib.serverkit.bounded_read import read_bounded
 
 MAX_BYTES = 32 * 1024 * 1024

@@ -5,7 +5,6 @@ address with its token. Also the user's config folders on Linux, macOS and Windo
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from toolcrib.config.own_program import is_passing, own_command
 from toolcrib.errors import UsageError
 
 
@@ -52,11 +52,8 @@ def find_user_folders(environ: Mapping[str, str] = os.environ) -> UserFolders:
     return UserFolders(home=Path.home(), environ=environ)
 
 
-NAME = "toolcrib"
 ENDPOINT = "/mcp"
 HIDDEN_TOKEN = "<token>"  # noqa: S105 - shown instead
-_PASSING = frozenset({"archive-v0", "environments-v2", "builds-v0"})
-"""Folders of uv's cache in which `uvx` runs programs; they go away."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +70,7 @@ class Program:
     @property
     def passing(self) -> bool:
         """True when the program will not stay where it is."""
-        return not _PASSING.isdisjoint(Path(self.command).parts)
+        return is_passing(self.command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,25 +97,13 @@ class Address:
 
 def find_program(profile: str = "", home: Path | None = None) -> Program:
     """How a client starts this very installation, by absolute path: it may know no PATH of ours."""
-    command, before = _executable()
+    command, *before = own_command()
     args = [*before, "serve", "--stdio"]
     if profile:
         args += ["--profile", profile]
     if home is not None:
         args += ["--home", str(home)]
     return Program(command=command, args=tuple(args))
-
-
-def _executable() -> tuple[str, list[str]]:
-    """Links are kept: that of an installer stays when the version behind it goes."""
-    started = Path(sys.argv[0])
-    if started.name == NAME and started.is_file():
-        return str(started.absolute()), []
-    beside = Path(sys.executable).with_name(NAME)
-    found = str(beside) if beside.is_file() else shutil.which(NAME)
-    if found:
-        return str(Path(found).absolute()), []
-    return sys.executable, ["-m", NAME]
 
 
 def make_address(url: str, profile: str = "", *, token: str = "", token_variable: str = "") -> Address:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.own_program import NAME
 from toolcrib.config.settings_file import unknown_profile
 from toolcrib.errors import NoHost, UsageError
 from toolcrib.features.clients.files.client import McpClient, find_client, snippet
@@ -23,7 +24,6 @@ from toolcrib.features.clients.files.file_changes import (
 )
 from toolcrib.features.clients.files.gateway import (
     HIDDEN_TOKEN,
-    NAME,
     Address,
     Program,
     find_program,

@@ -1,0 +1,1 @@
+"""The host as a service of the user's system."""
