@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings what `make acceptance` needs beyond Python packages: git, Chromium, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
+# Brings what `make acceptance` needs beyond Python packages: git, Chromium, zsh, fish, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
 # Node comes from the system where it is new enough, else from PyPI into .venv.
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,6 +23,13 @@ command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 
     echo "The tests of sandboxes need bubblewrap. Install it with your system's package manager." >&2
     exit 1
 }
+
+for shell in zsh fish; do
+    command -v "$shell" >/dev/null 2>&1 || scripts/system-packages.sh "$shell" || {
+        echo "The tests of completion need $shell. Install it with your system's package manager." >&2
+        exit 1
+    }
+done
 
 # Tests that need root run in a user namespace, in which newuidmap provides other users.
 [ "$(uname)" != Linux ] || [ "$(id -u)" = 0 ] || command -v newuidmap >/dev/null 2>&1 ||

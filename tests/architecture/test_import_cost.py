@@ -68,6 +68,25 @@ def test_the_help_screen_imports_no_command() -> None:
     assert not {module for module in loaded if module.startswith("toolcrib.cli.commands.")}
 
 
+COMPLETION = """
+import contextlib, os, sys
+from toolcrib.cli import main
+os.environ.update(_TOOLCRIB_COMPLETE="bash_complete", COMP_WORDS="toolcrib call demo", COMP_CWORD="2")
+sys.argv = ["toolcrib"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    main()
+"""
+
+
+def test_pressing_tab_loads_neither_a_loop_nor_other_commands() -> None:
+    loaded = modules_after(COMPLETION)
+
+    assert not packages(loaded) & {*HEAVY, "asyncio"}
+    commands = {module for module in loaded if module.startswith("toolcrib.cli.commands.")}
+    assert commands == {"toolcrib.cli.commands.call"}
+    assert len(loaded) < 185, sorted(loaded)
+
+
 CALL = """
 import contextlib, sys
 from toolcrib.cli import main

@@ -13,6 +13,7 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.cli.command_line import DEADLINE, PROGRAM, CommandLine, Process
@@ -67,13 +68,18 @@ class Terminal:
 
 @contextmanager
 def terminal(
-    toolcrib: CommandLine, *words: str, columns: int = 100, rows: int = 30, real: bool = False
+    toolcrib: CommandLine,
+    *words: str,
+    columns: int = 100,
+    rows: int = 30,
+    real: bool = False,
+    program: Path = PROGRAM,
 ) -> Iterator[Terminal]:
-    """The program on a terminal of this size, for as long as the block lasts."""
+    """The program, or a shell that runs it, on a terminal of this size, for as long as the block lasts."""
     screen, keyboard = pty.openpty()
     fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     before = termios.tcgetattr(keyboard)
-    process = _start([str(PROGRAM), *words], toolcrib.environment, keyboard, real=real)
+    process = _start([str(program), *words], toolcrib.environment, keyboard, real=real)
     try:
         yield Terminal(process, screen, keyboard, before)
     finally:

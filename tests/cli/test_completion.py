@@ -75,7 +75,7 @@ def test_the_shell_in_use_is_the_default(toolcrib: CommandLine) -> None:
 
 
 def test_commands_and_options_are_completed(toolcrib: CommandLine) -> None:
-    assert complete(toolcrib, "serv") == ["serve", "servers"]
+    assert complete(toolcrib, "serv") == ["serve", "servers", "service"]
     assert "--json" in complete(toolcrib, "servers", "--")
     assert set(complete(toolcrib, "secret", "")) >= {"list", "set", "remove"}
 

@@ -1,5 +1,5 @@
-"""`toolcrib completion`: print the completion script of a shell (bash, zsh, fish). `cli/completion.py` finds
-the names that are suggested."""
+"""`toolcrib completion`: print the completion script of a shell (bash, zsh, fish); `install` beside it sets
+it up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from toolcrib.cli.declare import declare
+from toolcrib.cli.group import FormedCommand
 from toolcrib.cli.output import say_exactly
 from toolcrib.cli.surface import Surface
 
@@ -36,32 +37,40 @@ _CHANGES = {
 _VARIABLE = "_TOOLCRIB_COMPLETE"
 
 
-@declare("Housekeeping")
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
+def first_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The shells, and what else can be done with them."""
+    return [name for name in (*SHELLS, *FormedCommand("completion").forms()) if name.startswith(incomplete)]
+
+
+@declare("Housekeeping", cls=FormedCommand)
+@click.argument("shell", type=click.Choice(SHELLS), required=False, shell_complete=first_words)
 def command(surface: Surface, shell: str | None) -> None:
     """Print the completion script for a shell.
 
     Completes commands, options, and the names of servers, tools and their parameters.
 
-    \b
-    bash:  eval "$(toolcrib completion bash)"        in ~/.bashrc
-    zsh:   eval "$(toolcrib completion zsh)"         in ~/.zshrc
-    fish:  toolcrib completion fish > ~/.config/fish/completions/toolcrib.fish
+    `toolcrib completion install` sets it up for your shell.
     """
-    from click.shell_completion import ShellComplete, get_completion_class
-
-    from toolcrib.cli.entry import PROGRAM, program
-
-    chosen = shell or _own_shell()
-    found = get_completion_class(chosen)
-    assert found is not None
-    # Not the class's own `source`: the one for bash starts bash to check its version.
-    script = ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE)).replace(*_CHANGES[chosen])
+    chosen = shell or own_shell()
+    script = script_for(chosen)
     if not surface.answer({"shell": chosen, "script": script}):
         say_exactly(script)
 
 
-def _own_shell() -> str:
+def script_for(shell: str) -> str:
+    """The script that makes this shell complete."""
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    from toolcrib.cli.entry import PROGRAM, program
+
+    found = get_completion_class(shell)
+    assert found is not None
+    # Not the class's own `source`: the one for bash starts bash to check its version.
+    return ShellComplete.source(found(program(), {}, PROGRAM, _VARIABLE)).replace(*_CHANGES[shell])
+
+
+def own_shell() -> str:
+    """The user's shell; raises `UsageError` if it is none of these."""
     name = Path(os.environ.get("SHELL", "")).name
     if name in SHELLS:
         return name
