@@ -121,6 +121,32 @@ def test_a_call_in_a_running_host_loads_little_more_than_click_and_asyncio(runni
     assert len(added) < 45, sorted(added)
 
 
+ALONE = """
+import contextlib, sys
+from toolcrib.cli import main
+sys.argv = ["toolcrib", *{words!r}]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [["call", "demo__add", "a=1", "b=2"], ["servers"]], ids=lambda words: words[0]
+)
+def test_without_a_host_only_the_servers_and_the_operation_are_loaded(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_HOME", str(tmp_path))
+    monkeypatch.setenv("TOOLCRIB_KEYRING", "off")
+
+    loaded = modules_after(ALONE.format(words=words))
+
+    assert "toolcrib.operations.local" in loaded
+    assert not packages(loaded) & {"anyio", "httpcore2", "httpx2", "mcp", "starlette"}
+    unused = ("agent.events", "chats", "gateway", "llm", "operations.overview", "retrieval", "web")
+    assert not loaded & {f"toolcrib.{module}" for module in unused}
+
+
 @pytest.mark.parametrize(
     "package", ["errors", "events", "plugins", "schema.tools", "schema.servers", "serverkit"]
 )

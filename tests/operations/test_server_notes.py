@@ -11,8 +11,8 @@ import pytest
 
 from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import Invocation
-from toolcrib.operations.overview import note_newest
 from toolcrib.operations.registry import perform
+from toolcrib.operations.server_notes import note_newest
 from toolcrib.servers import health
 
 

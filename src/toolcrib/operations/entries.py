@@ -33,10 +33,10 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.overview import forget_note
 from toolcrib.operations.proposals import find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored
 from toolcrib.operations.results.installs import ServerAdded
+from toolcrib.operations.server_notes import forget_note
 from toolcrib.operations.servers import status_within
 from toolcrib.operations.settings import secrets_of, used_by
 from toolcrib.schema.json_values import moment

@@ -1,23 +1,17 @@
 """The overview of the page: all servers and the host at a glance. Which states count as trouble, tokens and
-cost of today, where a server comes from, the folders it uses, and notes (imported from, switched off, newest
-version)."""
+cost of today, where a server comes from, and the folders it uses."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-
 from toolcrib.config.aliases import canonical
-from toolcrib.config.safe_files import write_atomic
 from toolcrib.config.secret_detection import without_secrets
 from toolcrib.errors import NoModel
 from toolcrib.host import Host
@@ -40,6 +34,7 @@ from toolcrib.operations.results.overview import (
     Today,
 )
 from toolcrib.operations.results.tools import count_ready
+from toolcrib.operations.server_notes import ALL, Note, read_notes
 from toolcrib.operations.settings import missing_from
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
@@ -230,69 +225,6 @@ def _model(host: Host) -> str | None:
         return host.chats.models.choose()
     except NoModel:
         return None
-
-
-FILE = "server-notes.json"
-ALL = "*"
-"""The name for all servers: the master switch."""
-_writing = threading.Lock()
-
-
-class Note(BaseModel):
-    """Stored facts about a server."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    imported_from: str = ""
-    off_at: str | None = None
-    processes: int | None = None
-    """How many processes ended when it was turned off."""
-    newest: str = ""
-    """The newest version found by the last update check."""
-
-
-_NOTES = TypeAdapter(dict[str, Note])
-
-
-def read_notes(host: Host) -> dict[str, Note]:
-    try:
-        return _NOTES.validate_json(_file(host).read_bytes())
-    except (OSError, ValidationError):
-        return {}
-
-
-def note_import(host: Host, names: list[str], title: str) -> None:
-    """Record where servers were imported from."""
-    _change(host, {name: {"imported_from": title} for name in names})
-
-
-def note_switch(host: Host, name: str, enabled: bool, processes: int | None = None) -> None:
-    """Record when a server, or all servers, were turned on or off."""
-    when = None if enabled else datetime.now(UTC).isoformat(timespec="seconds")
-    _change(host, {name: {"off_at": when, "processes": None if enabled else processes}})
-
-
-def note_newest(host: Host, versions: dict[str, str]) -> None:
-    """Record the newest versions found by an update check."""
-    _change(host, {name: {"newest": version} for name, version in versions.items()})
-
-
-def forget_note(host: Host, name: str) -> None:
-    """Delete the note of a removed server."""
-    _change(host, {name: None})
-
-
-def _change(host: Host, changes: dict[str, dict[str, object] | None]) -> None:
-    with _writing:
-        notes = {name: note.model_dump(exclude_defaults=True) for name, note in read_notes(host).items()}
-        for name, change in changes.items():
-            notes[name] = {} if change is None else {**notes.get(name, {}), **change}
-        kept = {name: note for name, note in notes.items() if any(note.values())}
-        write_atomic(_file(host), json.dumps(kept, ensure_ascii=False, indent=1).encode())
-
-
-def _file(host: Host) -> Path:
-    return host.paths.state / FILE
 
 
 _PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts|jar|rb|sh)$", re.IGNORECASE)

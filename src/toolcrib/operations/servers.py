@@ -24,7 +24,6 @@ from toolcrib.operations.operation import (
     named_server,
     operation,
 )
-from toolcrib.operations.overview import ALL, note_switch
 from toolcrib.operations.results.overview import ServerFacts
 from toolcrib.operations.results.servers import (
     LogBatch,
@@ -37,6 +36,7 @@ from toolcrib.operations.results.servers import (
     Watched,
     server_shown,
 )
+from toolcrib.operations.server_notes import ALL, note_switch
 from toolcrib.schema.events import ConfigChanged, ServerChanged, ServerRemoved
 from toolcrib.schema.events import Event as HostEvent
 from toolcrib.schema.json_values import moment

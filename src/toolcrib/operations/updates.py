@@ -24,7 +24,6 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.overview import note_newest
 from toolcrib.operations.results.installs import (
     KeptVersion,
     RolledBack,
@@ -32,6 +31,7 @@ from toolcrib.operations.results.installs import (
     Uninstalled,
     VersionLook,
 )
+from toolcrib.operations.server_notes import note_newest
 from toolcrib.operations.servers import status_json
 from toolcrib.operations.settings import secrets_of, used_by
 from toolcrib.schema import failures

@@ -19,7 +19,7 @@ import shutil
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from toolcrib.bundled.websearch.cache import TimedCache
@@ -27,9 +27,13 @@ from toolcrib.bundled.websearch.extraction.document import Extract, Mode, WebDoc
 from toolcrib.bundled.websearch.extraction.workers import ExtractionWorkers
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.errors import FetchFailed, ToolcribError
+from toolcrib.loading import preload
+from toolcrib.serverkit import network
 from toolcrib.serverkit.context import ToolContext, ToolFailure
-from toolcrib.serverkit.network import Fetched, FetchLimits, NetworkPolicy, fetch
+from toolcrib.serverkit.network import FetchLimits, NetworkPolicy
 
+if TYPE_CHECKING:
+    from toolcrib.serverkit.network import Fetched
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 BROWSER_DEADLINE = 45.0
 SETTLE = 10.0
@@ -129,7 +133,7 @@ class GuardedRequests:
         wanted = ("accept", "content-type", "referer", "user-agent", "accept-language")
         given = {name: value for name, value in request.headers.items() if name.lower() in wanted}
         body = request.post_data_buffer
-        return await fetch(
+        return await network.fetch(
             request.url,
             self.policy,
             limits=self.limits,
@@ -242,7 +246,7 @@ class RobotRules:
     async def _text(self, site: str) -> str:
         """No file means no rules; a server that fails is left alone."""
         try:
-            answer = await fetch(
+            answer = await network.fetch(
                 f"{site}/robots.txt", self._policy, limits=LIMITS, headers={"User-Agent": AGENT}
             )
         except FetchFailed:
@@ -374,12 +378,13 @@ class Reader:
         return page
 
     async def _load(self, url: str, mode: Mode, context: ToolContext) -> LoadedPage:
+        await preload("toolcrib.serverkit.network.fetching")
         asks = self._settings.robots == "always" or (self._settings.robots == "auto" and url in self._seen)
         if asks:
             await self._robots.check(url)
         context.progress(1, 3, "Downloading")
         headers = request_headers(self._settings.stealth)
-        fetched = await fetch(url, self._settings.policy, limits=self._limits, headers=headers)
+        fetched = await network.fetch(url, self._settings.policy, limits=self._limits, headers=headers)
         if asks and fetched.redirects:
             await self._robots.check(fetched.url)
         if fetched.status >= 400:

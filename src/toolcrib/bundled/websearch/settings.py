@@ -11,7 +11,8 @@ from typing import Literal
 
 from toolcrib import plugins
 from toolcrib.errors import NetworkRefused, UsageError
-from toolcrib.serverkit.network import NetworkPolicy, endpoint_of
+from toolcrib.serverkit import network
+from toolcrib.serverkit.network import NetworkPolicy
 from toolcrib.serverkit.stdio import ServerArguments
 from toolcrib.suggestions import did_you_mean
 
@@ -63,7 +64,7 @@ class WebSettings:
 
     def policy_for(self, url: str) -> NetworkPolicy:
         """For an address that the user named in the settings, which may be private."""
-        return NetworkPolicy(allow_private=frozenset((endpoint_of(url),)))
+        return NetworkPolicy(allow_private=frozenset((network.endpoint_of(url),)))
 
 
 _HINT = "Run python -m toolcrib.bundled.websearch --help for all arguments."
@@ -103,10 +104,10 @@ def read_settings(arguments: Sequence[str]) -> WebSettings:
 
 
 def _address(name: str, url: str) -> str:
-    if not url:
-        return ""
+    if url in ("", WebSettings.brave_url, WebSettings.tavily_url):
+        return url  # nothing to check, and the check loads the HTTP client
     try:
-        endpoint_of(url)
+        network.endpoint_of(url)
     except NetworkRefused as error:
         raise UsageError(f"{name}: {error.message}", hint=error.hint) from None
     if not url.startswith(("http://", "https://")):

@@ -18,7 +18,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import ToolChanged, UnknownTool, UsageError
 
 if TYPE_CHECKING:
-    from toolcrib.operations.results.calls import CallProgress, CallResult
+    from toolcrib.operations.results.call_result import CallProgress, CallResult
 
 TOOL_FAILED = 6
 """The exit code if the tool reports an error."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, cast
 
-from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.chats.call_question import CallExhibit
@@ -15,28 +14,10 @@ from toolcrib.host import Host
 from toolcrib.operations.results.policy import PolicyRule
 from toolcrib.schema.approvals import Effect, Mode, Scope
 from toolcrib.schema.json_values import moment
-from toolcrib.schema.tools import CallRecord, CallUnderWay, ToolResult
+from toolcrib.schema.tools import CallRecord, CallUnderWay
 from toolcrib.store.audit_search import FoundCall, Place, place_of
 
 Outcome = Literal["ok", "tool_error", "invalid", "denied", "timeout", "cancelled", "unavailable", "failed"]
-
-
-class CallProgress(TypedDict):
-    """Progress reported by a tool."""
-
-    progress: float
-    total: float | None
-    message: str | None
-
-
-class CallResult(TypedDict):
-    """The server's MCP result, unchanged, with unknown keys."""
-
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
-
-    content: list[dict[str, Any]]
-    isError: bool
-    structuredContent: NotRequired[Any]
 
 
 class CallRecorded(TypedDict):
@@ -297,8 +278,3 @@ def record_json(record: CallRecord) -> CallRecorded:
         "session": record.session,
         "call_id": record.call_id,
     }
-
-
-def result_json(result: ToolResult) -> CallResult:
-    """The server's MCP result, with defaults for missing optional keys."""
-    return cast("CallResult", {"content": [], "isError": False, **result})

@@ -13,7 +13,7 @@ from toolcrib.chats.call_question import CallQuestion
 from toolcrib.chats.events import ServerAskingEvent
 from toolcrib.host import Host
 from toolcrib.operations.lookup import UP
-from toolcrib.operations.results.calls import CallProgress, CallResult
+from toolcrib.operations.results.call_result import CallProgress, CallResult
 from toolcrib.schema.approvals import Effect, Judgement
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState

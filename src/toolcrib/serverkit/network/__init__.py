@@ -16,14 +16,15 @@ from toolcrib.loading import lazy_names
 if TYPE_CHECKING:
     from toolcrib.errors import FetchFailed, NetworkRefused
     from toolcrib.serverkit.network.client import open_client
-    from toolcrib.serverkit.network.fetching import Fetched, FetchLimits, fetch, read_body
+    from toolcrib.serverkit.network.fetching import Fetched, fetch, read_body
+    from toolcrib.serverkit.network.limits import FetchLimits
     from toolcrib.serverkit.network.policy import NetworkPolicy
     from toolcrib.serverkit.network.resolving import Resolver
     from toolcrib.serverkit.network.urls import endpoint_of
 
 _MODULES = {
     "FetchFailed": "policy",
-    "FetchLimits": "fetching",
+    "FetchLimits": "limits",
     "Fetched": "fetching",
     "NetworkPolicy": "policy",
     "NetworkRefused": "policy",

@@ -15,6 +15,7 @@ import httpx2
 
 from toolcrib.errors import FetchFailed, NetworkRefused
 from toolcrib.serverkit.network.client import USER_AGENT, GuardedTransport
+from toolcrib.serverkit.network.limits import FetchLimits
 from toolcrib.serverkit.network.policy import NetworkPolicy, shown
 from toolcrib.serverkit.network.urls import origin, parse_url
 
@@ -112,21 +113,6 @@ def _is_kept(name: str) -> bool:
 
 def _same_origin(one: httpx2.URL, other: httpx2.URL) -> bool:
     return (one.scheme, one.raw_host, one.port) == (other.scheme, other.raw_host, other.port)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FetchLimits:
-    max_bytes: int = 10 * 1024 * 1024
-    """Of the body as it is transferred, and again of the decompressed body."""
-    deadline: float = 30.0
-    """Seconds for everything, redirects included."""
-    idle: float = 10.0
-    """Seconds without a byte."""
-    redirects: int = 5
-    encodings: int = 2
-    """Content encodings applied to one body."""
-    media_types: tuple[str, ...] = ("*",)
-    """Patterns such as `text/*`. A body of another type is not read."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ import httpx2
 from toolcrib.errors import AuthRequired, ConfigError, FetchFailed, NetworkRefused, ToolcribError
 from toolcrib.serverkit.network.addresses import AddressKind, kind_of
 from toolcrib.serverkit.network.client import GuardedTransport
-from toolcrib.serverkit.network.fetching import FetchLimits, read_body
+from toolcrib.serverkit.network.fetching import read_body
+from toolcrib.serverkit.network.limits import FetchLimits
 from toolcrib.serverkit.network.policy import NetworkPolicy, is_address, shown
 from toolcrib.serverkit.network.resolving import Resolver, system_resolver
 from toolcrib.serverkit.network.short_reads import read_in_short_steps

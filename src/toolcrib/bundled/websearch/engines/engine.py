@@ -18,12 +18,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.errors import ToolcribError
-from toolcrib.serverkit.network import Fetched, FetchLimits, NetworkPolicy, fetch
+from toolcrib.loading import preload
+from toolcrib.serverkit import network
+from toolcrib.serverkit.network import FetchLimits, NetworkPolicy
 
+if TYPE_CHECKING:
+    from toolcrib.serverkit.network import Fetched
 Period = Literal["day", "week", "month", "year"]
 LIMITS = FetchLimits(max_bytes=5_000_000, deadline=20.0)
 _LONGEST_WAIT = 3600.0
@@ -90,8 +94,9 @@ async def request_json(
     if body is not None:
         fields["Content-Type"] = "application/json"
         content = json.dumps(body).encode()
+    await preload("toolcrib.serverkit.network.fetching")
     try:
-        answer = await fetch(
+        answer = await network.fetch(
             url,
             policy,
             limits=LIMITS,

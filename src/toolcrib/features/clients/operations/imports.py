@@ -36,7 +36,7 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.overview import note_import
+from toolcrib.operations.server_notes import note_import
 
 
 @operation(page=True)
