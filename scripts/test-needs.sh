@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings what `make acceptance` needs beyond Python packages: git, Chromium, zsh, fish, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
+# Brings what `make acceptance` needs beyond Python packages: git, Chromium, zsh, fish, socat, bubblewrap, dovecot, PostgreSQL, a display, and Node 20 or newer with npm.
 # Node comes from the system where it is new enough, else from PyPI into .venv.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,9 +24,10 @@ command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 
     exit 1
 }
 
-for shell in zsh fish; do
-    command -v "$shell" >/dev/null 2>&1 || scripts/system-packages.sh "$shell" || {
-        echo "The tests of completion need $shell. Install it with your system's package manager." >&2
+# For completion with Tab, and for what the container runs.
+for program in zsh fish socat; do
+    command -v "$program" >/dev/null 2>&1 || scripts/system-packages.sh "$program" || {
+        echo "The tests need $program. Install it with your system's package manager." >&2
         exit 1
     }
 done
