@@ -15,8 +15,8 @@ import pytest
 
 from tests.cli.command_line import PROGRAM, CommandLine
 from tests.cli.waiting import eventually, lines_of
-from toolcrib.features.service.manager import Service
 from toolcrib.features.service.managers import launchd, systemd
+from toolcrib.features.service.service import Service
 
 HERE = Path(__file__).parent
 ODD = Service(

@@ -27,10 +27,10 @@ from toolcrib.bundled.websearch.extraction.document import Extract, Mode, WebDoc
 from toolcrib.bundled.websearch.extraction.workers import ExtractionWorkers
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.errors import FetchFailed, ToolcribError
-from toolcrib.loading import preload
 from toolcrib.serverkit import network
 from toolcrib.serverkit.context import ToolContext, ToolFailure
 from toolcrib.serverkit.network import FetchLimits, NetworkPolicy
+from toolcrib.serverkit.network.limits import load_client
 
 if TYPE_CHECKING:
     from toolcrib.serverkit.network import Fetched
@@ -378,7 +378,7 @@ class Reader:
         return page
 
     async def _load(self, url: str, mode: Mode, context: ToolContext) -> LoadedPage:
-        await preload("toolcrib.serverkit.network.fetching")
+        await load_client()
         asks = self._settings.robots == "always" or (self._settings.robots == "auto" and url in self._seen)
         if asks:
             await self._robots.check(url)

@@ -15,7 +15,7 @@ from toolcrib.cli.surface import Surface
 from toolcrib.errors import HostRunning, SystemFailure
 
 if TYPE_CHECKING:
-    from toolcrib.features.service.manager import Manager, Service
+    from toolcrib.features.service.service import Manager, Service
 
 PORT = click.IntRange(1, 65535)
 
@@ -30,7 +30,7 @@ def install(surface: Surface, port: int | None, show: bool) -> None:
     they are now; install it again after you changed them. Keys of models belong in: toolcrib secret set
     """
     from toolcrib.config.safe_files import write_atomic
-    from toolcrib.features.service.manager import plan_service
+    from toolcrib.features.service.service import plan_service
 
     manager, service = _manager(), plan_service(surface.paths, port)
     file, text = manager.place(), manager.describe(service)
@@ -69,7 +69,7 @@ def _check(surface: Surface, manager: Manager) -> None:
 @declare()
 def status(surface: Surface) -> None:
     """Show whether the service is installed and runs."""
-    from toolcrib.features.service.manager import plan_service
+    from toolcrib.features.service.service import plan_service
 
     manager = _manager()
     if not manager.place().exists() and not surface.json:

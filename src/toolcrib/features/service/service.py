@@ -39,7 +39,7 @@ class Service:
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
+class ServiceState:
     """What the service manager says about the service."""
 
     enabled: bool = False
@@ -68,7 +68,7 @@ class Manager(Protocol):
     def stop(self, file: Path) -> None:
         """Stop the service and forget it; the file is deleted afterwards."""
 
-    def state(self) -> State:
+    def state(self) -> ServiceState:
         """Nothing is enabled and nothing runs if the manager cannot be asked."""
 
     def logs(self, service: Service) -> str:

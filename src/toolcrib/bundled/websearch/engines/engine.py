@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from toolcrib.bundled.websearch.settings import WebSettings
 from toolcrib.errors import ToolcribError
-from toolcrib.loading import preload
 from toolcrib.serverkit import network
 from toolcrib.serverkit.network import FetchLimits, NetworkPolicy
+from toolcrib.serverkit.network.limits import load_client
 
 if TYPE_CHECKING:
     from toolcrib.serverkit.network import Fetched
@@ -94,7 +94,7 @@ async def request_json(
     if body is not None:
         fields["Content-Type"] = "application/json"
         content = json.dumps(body).encode()
-    await preload("toolcrib.serverkit.network.fetching")
+    await load_client()
     try:
         answer = await network.fetch(
             url,

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from toolcrib.errors import SystemFailure
-from toolcrib.features.service.manager import DEADLINE, Service, State, ask, tell
+from toolcrib.features.service.service import DEADLINE, Service, ServiceState, ask, tell
 
 TITLE = "launchd"
 LABEL = "toolcrib"
@@ -68,10 +68,10 @@ def _unload() -> None:
         time.sleep(PAUSE)
 
 
-def state() -> State:
+def state() -> ServiceState:
     loaded = _loaded()
     pid = re.search(r"^\s*pid = (\d+)$", loaded or "", re.MULTILINE)
-    return State(
+    return ServiceState(
         enabled=loaded is not None, running=pid is not None, pid=int(pid[1]) if pid is not None else None
     )
 

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from toolcrib.features.service.manager import Service, State, ask, tell
+from toolcrib.features.service.service import Service, ServiceState, ask, tell
 
 TITLE = "systemd"
 UNIT = "toolcrib.service"
@@ -81,13 +81,13 @@ def stop(file: Path) -> None:
     ask([*_CTL, "reset-failed", UNIT])
 
 
-def state() -> State:
+def state() -> ServiceState:
     asked = "--property=ActiveState,UnitFileState,MainPID"
     lines = (ask([*_CTL, "show", UNIT, asked]) or "").splitlines()
     found = {name: value for name, _, value in (line.partition("=") for line in lines)}
     pid = int(found.get("MainPID") or 0)
     running = found.get("ActiveState") in ("active", "activating", "reloading") and pid > 0
-    return State(
+    return ServiceState(
         enabled=found.get("UnitFileState") == "enabled", running=running, pid=pid if running else None
     )
 
