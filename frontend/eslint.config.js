@@ -25,7 +25,16 @@ export default defineConfig(
     },
   },
   {
-    files: ["public/*.js"],
-    languageOptions: { globals: { document: "readonly", localStorage: "readonly", matchMedia: "readonly" } },
+    files: ["public/*.js", "docs/*.js"],
+    languageOptions: {
+      globals: {
+        document: "readonly",
+        fetch: "readonly",
+        localStorage: "readonly",
+        matchMedia: "readonly",
+        navigator: "readonly",
+        setTimeout: "readonly",
+      },
+    },
   },
 );

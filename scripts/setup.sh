@@ -107,9 +107,16 @@ build_page() {
         say "The page could not be built; the browser will say so, and all else works. Try again with: make page"
 }
 
+# The same for the documentation, which takes a second.
+build_docs() {
+    [ "$kind" = bench ] || "$python" scripts/build_docs.py ||
+        say "The documentation could not be built; all else works. Try again with: make docs"
+}
+
 [ -f "requirements/$kind.txt" ] || fail "There is no requirements/$kind.txt. Known: runtime, dev, bench."
 if up_to_date; then
     build_page
+    build_docs
     exit 0
 fi
 
@@ -127,3 +134,4 @@ fingerprint "$kind" >"$(stamp "$kind")"
 # Everything of `runtime` is in `dev`, at the same versions.
 [ "$kind" != dev ] || fingerprint runtime >"$(stamp runtime)"
 build_page
+build_docs

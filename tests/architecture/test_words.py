@@ -51,7 +51,7 @@ def texts() -> Iterator[tuple[str, str]]:
     for place in PLACES:
         root = ROOT / place
         for file in [root] if root.is_file() else sorted(root.rglob("*")):
-            if file.suffix in ENDINGS and not {"static", "node_modules"} & set(file.parts):
+            if file.suffix in ENDINGS and not {"static", "static_docs", "node_modules"} & set(file.parts):
                 yield str(file.relative_to(ROOT)), file.read_text(encoding="utf-8").lower()
 
 

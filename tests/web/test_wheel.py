@@ -1,5 +1,5 @@
-"""What is shipped: a wheel with the page inside, small at first load, and no source maps; built without Node
-where the page is there already."""
+"""What is shipped: a wheel with the page and the documentation inside, small at first load, without source
+maps; built without Node where the page is there already."""
 
 from __future__ import annotations
 
@@ -43,6 +43,15 @@ def test_a_wheel_brings_the_page(wheel: zipfile.ZipFile) -> None:
     assert f"{STATIC}index.html" in names
     assert any(name.endswith(".js") for name in names)
     assert any(name.endswith(".css") for name in names)
+
+
+def test_a_wheel_brings_the_documentation(wheel: zipfile.ZipFile) -> None:
+    names = wheel.namelist()
+
+    assert {f"toolcrib/web/static_docs/{name}" for name in ("index.html", "search.json", "docs.css")} <= {
+        *names
+    }
+    assert [name for name in names if name.endswith(".md") and "dist-info" not in name] == []
 
 
 def test_no_source_maps_and_no_sources_are_shipped(wheel: zipfile.ZipFile) -> None:

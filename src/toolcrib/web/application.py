@@ -1,11 +1,13 @@
-"""The ASGI application of the page: routes for files, sign-in, operations and live events; how browsers cache
-files, and the text if the page was not built.
+"""The ASGI application of the page: routes for files, documentation, sign-in, operations and live events; how
+browsers cache files, and the text if the page or the documentation was not built.
 
 Access was checked before. Every response has the security headers.
 
 The page's files: browsers cache hashed ones forever and revalidate the rest. Files compressed at build time
 are sent compressed to browsers that accept it. A path without a file extension is a route of the page and
 gets `index.html`. If the page was not built, a short page says so.
+
+The documentation at `/docs/` is a folder of static files with the same headers, readable without signing in.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
@@ -40,8 +42,8 @@ MISSING = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Toolcrib</title>
-<h1>The page was not built</h1>
-<p>Toolcrib is running, and the gateway and the commands work. The files of the page are missing from this
+<h1>{what} was not built</h1>
+<p>Toolcrib is running, and the gateway and the commands work. Only these files are missing from this
 installation.</p>
 <p>In a checkout, run <code>make setup</code> and start Toolcrib again. Otherwise reinstall the package:
 <code>pip install --force-reinstall toolcrib</code>.</p>
@@ -54,17 +56,18 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class PageFiles:
     """Serves one folder, and nothing outside it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, what: str, find: Callable[[str], str]) -> None:
         self._folder = folder
+        self._what = what
+        self._find = find
         self._files = StaticFiles(directory=folder, check_dir=False, follow_symlink=False)
 
     async def serve(self, request: Request) -> Response:
-        """The file at the path, or the page."""
-        path = request.path_params["path"]
+        """The file for the path."""
+        path = request.path_params.get("path", "")
         if not (self._folder / INDEX).is_file():
-            return HTMLResponse(MISSING, 503 if not path else 404)
-        if not path or not _has_extension(path):
-            path = INDEX
+            return HTMLResponse(MISSING.format(what=self._what), 503 if not path else 404)
+        path = self._find(path)
         small = f"{path}.gz"
         has_small = (self._folder / small).is_file()
         sent = small if has_small and _takes_gzip(request.headers.get("accept-encoding", "")) else path
@@ -85,6 +88,18 @@ class PageFiles:
         return answer
 
 
+def _page_file(path: str) -> str:
+    """The page's file for a path: the page itself for each of its own places."""
+    return path if _has_extension(path) else INDEX
+
+
+def _docs_file(path: str) -> str:
+    """The documentation's file for a path: `models` is `models.html`."""
+    if not path:
+        return INDEX
+    return path if _has_extension(path) else f"{path}.html"
+
+
 def _has_extension(path: str) -> bool:
     return "." in path.rpartition("/")[2]
 
@@ -98,10 +113,11 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> AsgiApplication:
+def make_application(host: Host, access: PageAccess, hub: Hub, static: Path, docs: Path) -> AsgiApplication:
     """The application that serves everything except the gateway."""
     routes = _Routes(host, access, hub)
-    files = PageFiles(static)
+    page = PageFiles(static, "The page", _page_file)
+    manual = PageFiles(docs, "The documentation", _docs_file)
     application = Starlette(
         routes=[
             Route("/api/sign_in", routes.sign_in, methods=["POST"]),
@@ -110,7 +126,9 @@ def make_application(host: Host, access: PageAccess, hub: Hub, static: Path) -> 
             Route("/api/openapi.json", routes.openapi, methods=["GET"]),
             Route("/api/{operation}", routes.operate, methods=["POST"]),
             *(route for served in feature_routes() for route in served.routes(host)),
-            Route("/{path:path}", files.serve, methods=["GET"]),
+            Route("/docs", _to_docs, methods=["GET"]),
+            Route("/docs/{path:path}", manual.serve, methods=["GET"]),
+            Route("/{path:path}", page.serve, methods=["GET"]),
         ],
         exception_handlers={HTTPException: _refused},
     )
@@ -162,6 +180,11 @@ class _Routes:
         if holder is None:  # it was valid when the request arrived
             raise HTTPException(401)
         return holder
+
+
+async def _to_docs(_: Request) -> Response:
+    """The links in the documentation are relative, and need the slash."""
+    return RedirectResponse("/docs/")
 
 
 _NO_TOKEN = {

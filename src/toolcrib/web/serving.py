@@ -16,6 +16,7 @@ from toolcrib.web.bridge import AsgiApplication, AsgiBridge
 from toolcrib.web.event_hub import Hub
 
 STATIC = Path(__file__).with_name("static")
+DOCS = Path(__file__).with_name("static_docs")
 PORT = 4180
 ATTEMPTS = 50
 """Ports to try, from the default port on."""
@@ -40,7 +41,9 @@ def sign_in_address(host: Host, base: str) -> str:
 
 
 @asynccontextmanager
-async def serve_page(host: Host, *, port: int | None = None, static: Path = STATIC) -> AsyncIterator[Served]:
+async def serve_page(
+    host: Host, *, port: int | None = None, static: Path = STATIC, docs: Path = DOCS
+) -> AsyncIterator[Served]:
     """Serve the gateway and the page; without `port`, on the default port or the next free one."""
     hub = Hub(host)
     access = PageAccess(host.pages)
@@ -51,7 +54,7 @@ async def serve_page(host: Host, *, port: int | None = None, static: Path = STAT
 
         if not host.lent:
             host.open_workspace_tools()  # its chats have them, so they are counted from the beginning
-        return make_application(host, access, hub, static)
+        return make_application(host, access, hub, static, docs)
 
     host.pages.on_revoked = hub.wake
     bridge = AsgiBridge(make, access.check_head, hub.close)
