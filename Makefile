@@ -23,7 +23,7 @@ docs: setup ## Build the documentation's site again where its sources are newer 
 run: setup ## Start the host and open its page (toolcrib up)
 	@$(BIN)/toolcrib up
 
-dist: dev page ## Build the wheel and the source archive into dist/, with their checksums
+dist: dev page docs ## Build the wheel and the source archive into dist/, with their checksums
 	@$(BIN)/python scripts/dist.py
 
 test: lint ## Every test that needs only Python (ARGS=--changed or ARGS="-k name" for a part)

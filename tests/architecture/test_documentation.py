@@ -11,42 +11,27 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
-CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md"))]
+from tests.architecture.documented import CONTRIBUTING, PAGES, README, ROOT, Block, blocks, label
+
+WITHOUT_EXTRAS = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name in {names}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+"""Makes Python start as in an installation without extras."""
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page."""
-
-    page: str
-    line: int
-    info: str
-    text: str
-
-
-def blocks(*infos: str) -> Iterator[Block]:
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for found in BLOCK.finditer(text):
-            if found["info"].strip() in infos:
-                line = text[: found.start()].count("\n") + 1
-                yield Block(str(page.relative_to(ROOT)), line, found["info"].strip(), found["text"])
-
-
-def label(block: Block) -> str:
-    return f"{block.page}:{block.line}"
 
 
 def environment_of_a_user(folder: Path) -> dict[str, str]:
@@ -56,24 +41,60 @@ def environment_of_a_user(folder: Path) -> dict[str, str]:
 
 
 def run(program: Path, folder: Path) -> None:
-    done = subprocess.run(
+    done = started(program, folder, environment_of_a_user(folder))
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def started(program: Path, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, str(program)],
         cwd=folder,
-        env=environment_of_a_user(folder),
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=100,
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def modules_of_extras() -> dict[str, set[str]]:
+    """The extras that bring a module, by its name; none that an installation without extras has."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    present = {name_of(line) for line in (ROOT / "requirements" / "runtime.txt").read_text().splitlines()}
+    brought: dict[str, set[str]] = {}
+    for extra, requirements in project["optional-dependencies"].items():
+        for requirement in {name_of(line) for line in requirements} - present:
+            brought.setdefault(requirement, set()).add(extra)
+    return {
+        module: set().union(*(brought.get(name_of(one), set()) for one in names))
+        for module, names in packages_distributions().items()
+        if any(name_of(one) in brought for one in names)
+    }
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
 
 
 @pytest.mark.acceptance
 @pytest.mark.parametrize("block", list(blocks("python")), ids=label)
 def test_a_program_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
-    program = tmp_path / "block.py"
+    """Without extras, unless the page says above the program which one to install."""
+    program, extras = tmp_path / "block.py", modules_of_extras()
     program.write_text(block.text)
+    bare = {**environment_of_a_user(tmp_path), "PYTHONPATH": str(tmp_path / "bare")}
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "sitecustomize.py").write_text(WITHOUT_EXTRAS.format(names=sorted(extras)))
 
+    done = started(program, tmp_path, bare)
+
+    missing = re.search(r"No module named '(\w+)", done.stderr)
+    if missing is None:
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return
+    above = "\n".join((ROOT / block.page).read_text().splitlines()[: block.line])
+    named = set(re.findall(r"pip install 'toolcrib\[([\w-]+)\]'", above))
+    assert extras[missing[1]] & named, f"{block.page} does not say how to install {missing[1]}."
     run(program, tmp_path)
 
 
