@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.axe import look_over
-from tests.web.browsing import NARROW
+from tests.web.browsing import NARROW, sign_in
 from tests.web.running import Crib
 
 pytestmark = pytest.mark.acceptance
@@ -76,3 +76,13 @@ def test_copying_a_session_takes_its_commands_without_prompts_and_output(
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.splitlines()[1] == "toolcrib serve --port 8080 --json"
     assert "http://" not in copied
+
+
+def test_an_empty_list_leads_to_its_page(crib: Crib, new_page: NewPage) -> None:
+    page = sign_in(new_page(), crib.empty().sign_in_address(), "/servers")
+
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Learn more").click()
+
+    expect(opened.value.get_by_role("heading", name="Installing servers", level=1)).to_be_visible()
+    assert opened.value.url == f"{crib.base}/docs/install.html"

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 from tests.conftest import Crib as Home
+from toolcrib.errors import ToolcribError
 from toolcrib.web.answers import SECURITY
 from toolcrib.web.serving import serve_page
 
@@ -107,6 +108,27 @@ def test_the_site_loads_only_its_own_files_and_runs_no_inline_script(pages: dict
 
     assert (foreign, missing) == ([], [])
     assert sum(page.inline_scripts for page in pages.values()) == 0
+
+
+def test_the_page_links_to_pages_and_sections_that_exist(site: Path, pages: dict[Path, Read]) -> None:
+    sources = "\n".join(file.read_text() for file in (ROOT / "frontend" / "src").rglob("*.tsx"))
+    table = re.search(r"ERROR_PAGES[^{]*\{(.*?)\n\};", sources, re.DOTALL)
+    assert table is not None
+    by_kind = dict(re.findall(r'(\w+): "([^"]+)"', table[1]))
+    linked = [*by_kind.values(), *re.findall(r'<LearnMore page="([^"]+)"', sources)]
+
+    assert len(linked) > 30
+    for link in linked:
+        name, _, anchor = link.partition("#")
+        assert anchor == "" or anchor in pages[site / name].anchors, link
+        assert site / name in pages, link
+    assert set(by_kind) <= {kind.kind for kind in subclasses(ToolcribError)}
+
+
+def subclasses(kind: type[ToolcribError]) -> Iterator[type[ToolcribError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from subclasses(below)
 
 
 def test_comments_of_the_sources_are_not_shown(site: Path) -> None:

@@ -59,7 +59,7 @@ test("a host that only looks like another one is shown in ASCII", () => {
 test("links that come from data are made in one place", () => {
   const made = /<a\s[^>]*href=\{/;
   const files = Object.keys(sources).filter((name) => made.test(sources[name] ?? "") && !name.includes(".test."));
-  expect(files.sort()).toEqual(["../app/router.tsx", "./OutsideLink.tsx"].sort());
+  expect(files.sort()).toEqual(["../app/router.tsx", "./LearnMore.tsx", "./OutsideLink.tsx"].sort());
   const opened = /window\.open|location\.(href|assign|replace)|location\s*=[^=]|dangerouslySetInnerHTML|<iframe|srcDoc/;
   expect(Object.keys(sources).filter((name) => opened.test(sources[name] ?? "") && !name.includes(".test."))).toEqual(
     [],

@@ -6,6 +6,7 @@ import { refreshOn, useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { Icon } from "../../ui/Icon";
+import { LearnMore } from "../../ui/LearnMore";
 import { Loading } from "../../ui/Loading";
 import { AccountDialog } from "./AccountDialog";
 import { AccountRow } from "./AccountRow";
@@ -36,7 +37,11 @@ export function AccountsSection() {
       <p>{TEXT.about}</p>
       {error && <ErrorBox error={error} again={() => void refetch()} />}
       {!data && !error && <Loading rows={1} />}
-      {data?.length === 0 && <p className="muted">{TEXT.empty}</p>}
+      {data?.length === 0 && (
+        <p className="muted">
+          {TEXT.empty} <LearnMore page="accounts.html" />
+        </p>
+      )}
       {data && data.length > 0 && (
         <ul aria-label={TEXT.title}>
           {data.map((account) => (

@@ -10,6 +10,7 @@ import { notify } from "../../app/notices";
 import { setSearch } from "../../app/router";
 import { download } from "../../ui/download";
 import { Icon } from "../../ui/Icon";
+import { LearnMore } from "../../ui/LearnMore";
 import { Loading } from "../../ui/Loading";
 import { Menu } from "../../ui/Menu";
 import { scrollerOf } from "../../ui/window";
@@ -80,6 +81,7 @@ export function CallsTab({ words, record, selected, older, take, onOpen, onAsked
               {TEXT.clear}
             </button>
           )}
+          {unfiltered && <LearnMore page="audit.html" />}
         </p>
       ) : (
         <CallTable

@@ -11,6 +11,7 @@ import { notify } from "../../app/notices";
 import { day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Icon } from "../../ui/Icon";
+import { LearnMore } from "../../ui/LearnMore";
 import { Loading } from "../../ui/Loading";
 import { Menu } from "../../ui/Menu";
 import { Glyph } from "../../ui/Status";
@@ -41,7 +42,11 @@ export function RulesTab() {
           <Icon name="plus" small /> {RULES.add}
         </button>
       </div>
-      {data.rules.length === 0 && data.broken.length === 0 && <p className="empty">{RULES.empty}</p>}
+      {data.rules.length === 0 && data.broken.length === 0 && (
+        <p className="empty">
+          {RULES.empty} <LearnMore page="approvals.html#your-rules" />
+        </p>
+      )}
       <ol className="rules" aria-label={TEXT.tabs.rules}>
         {data.rules.map((rule) => (
           <OneRule key={rule.id} rule={rule} onEdit={() => setEdited(rule)} />

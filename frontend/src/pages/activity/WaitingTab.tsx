@@ -11,6 +11,7 @@ import { useSaid } from "../../app/notices";
 import { Link } from "../../app/router";
 import { clockSeconds, day } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
+import { LearnMore } from "../../ui/LearnMore";
 import { Loading } from "../../ui/Loading";
 import { Glyph } from "../../ui/Status";
 import { ErrorBox } from "../../ui/ErrorBox";
@@ -28,7 +29,9 @@ export function WaitingTab({ wanted }: { wanted: string | null }) {
   if (data.items.length === 0)
     return (
       <>
-        <p className="empty">{TEXT.waitingEmpty}</p>
+        <p className="empty">
+          {TEXT.waitingEmpty} <LearnMore page="approvals.html" />
+        </p>
         <SaidLately />
       </>
     );

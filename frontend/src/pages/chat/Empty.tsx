@@ -5,6 +5,7 @@ import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";
 import { samples } from "../../text/samples";
+import { LearnMore } from "../../ui/LearnMore";
 import { Status } from "../../ui/Status";
 import { ConnectForm } from "../models/ConnectForm";
 import { lookedFor } from "./models";
@@ -55,7 +56,9 @@ function NoModel({ text, onAdd, onDemo }: { text: string; onAdd: () => void; onD
     <div className="empty-chat">
       <div className="empty-text">
         <Status shape="need" word={TEXT.needsModel} />
-        <p>{text}</p>
+        <p>
+          {text} <LearnMore page="models.html" />
+        </p>
         <div className="row">
           <button type="button" className="btn primary small" onClick={onAdd}>
             {TEXT.addModel}

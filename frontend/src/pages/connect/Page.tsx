@@ -3,6 +3,7 @@
 
 import { refreshOn, useOperation } from "../../api/hooks";
 import { setSearch, useSearch } from "../../app/router";
+import { LearnMore } from "../../ui/LearnMore";
 import { Loading } from "../../ui/Loading";
 import { Status } from "../../ui/Status";
 import { useChosenInView } from "../../ui/chosenInView";
@@ -34,7 +35,9 @@ export default function ConnectPage() {
       <div className="page-head">
         <div className="grow">
           <h1>{TEXT.title}</h1>
-          <p>{TEXT.about}</p>
+          <p>
+            {TEXT.about} <LearnMore page="clients.html" />
+          </p>
         </div>
         <Status shape="ok" word={TEXT.on} />
       </div>

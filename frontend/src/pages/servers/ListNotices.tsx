@@ -8,6 +8,7 @@ import { Link } from "../../app/router";
 import { plural } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { Glyph, Status } from "../../ui/Status";
+import { LearnMore } from "../../ui/LearnMore";
 import * as actions from "./actions";
 import type { Open } from "./Dialogs";
 import type { Overview } from "./model";
@@ -50,7 +51,9 @@ export function Empty({ onOpen }: { onOpen: (open: Open) => void }) {
   return (
     <section className="panel notice-panel" aria-labelledby="no-servers">
       <h2 id="no-servers">{EMPTY.title}</h2>
-      <p className="secondary">{EMPTY.about}</p>
+      <p className="secondary">
+        {EMPTY.about} <LearnMore page="install.html" />
+      </p>
       <form onSubmit={(event) => (event.preventDefault(), see())}>
         <span className="field">
           <input

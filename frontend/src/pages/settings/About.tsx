@@ -7,6 +7,7 @@ import { sentence } from "../../api/errors";
 import { queries, useOperation } from "../../api/hooks";
 import { notify } from "../../app/notices";
 import { day } from "../../ui/amounts";
+import { LearnMore } from "../../ui/LearnMore";
 import { browserName } from "./browsers";
 
 /** What runs here, where its things are, and which pages are let in. */
@@ -30,6 +31,10 @@ export function About({ file }: { file: string }) {
       <dl className="facts">
         <dt>Version</dt>
         <dd>{info?.version}</dd>
+        <dt>Documentation</dt>
+        <dd>
+          <LearnMore page="index.html">All pages</LearnMore>
+        </dd>
         <dt>Address</dt>
         <dd className="mono">{info?.address}</dd>
         <dt>Settings</dt>

@@ -1,6 +1,7 @@
 /** The Workflows page without any workflow: the ways to begin one. */
 
 import { Link } from "../../../app/router";
+import { LearnMore } from "../../../ui/LearnMore";
 import { LIST } from "../text/list";
 import type { Begin } from "./begin";
 
@@ -9,7 +10,9 @@ export function Empty({ onBegin, onImport }: { onBegin: (begin: Begin) => void; 
   const { ways } = LIST;
   return (
     <div className="workflow-empty">
-      <p className="text-reading secondary">{LIST.empty}</p>
+      <p className="text-reading secondary">
+        {LIST.empty} <LearnMore page="workflows.html" />
+      </p>
       <ul className="begin-list">
         <li>
           <b className="bold">{ways.chat}</b>
