@@ -15,7 +15,8 @@ from toolcrib.operations.database import DatabaseShown, DecisionsSigned, Refused
 from toolcrib.operations.pages import PageAddress, Revoked, SignedInPage
 from toolcrib.operations.results.additions import Admitted, EntryText, EntryWritten, LaunchShown, Proposed, Recognised, ServerRemoval, ServerRestored
 from toolcrib.operations.results.approvals import Waiting
-from toolcrib.operations.results.calls import CallCounts, CallPath, CallProgress, CallRecorded, CallResult, Calls, ModelRequests, RunningCall
+from toolcrib.operations.results.call_result import CallProgress, CallResult
+from toolcrib.operations.results.calls import CallCounts, CallPath, CallRecorded, Calls, ModelRequests, RunningCall
 from toolcrib.operations.results.chats import CallStopped, ChatExport, ChatHit, ChatInfo, ChatList, ChatSummary, ChatTools, ChatView, ChatWhole, TurnStarted, TurnStopped
 from toolcrib.operations.results.gateway import ProfileRemoved, ProfileShown, ViewUse
 from toolcrib.operations.results.installs import IncludedChoice, InstalledVersion, KeptVersion, NewlyInstalled, Uninstalled, VersionLook

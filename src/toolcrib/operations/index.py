@@ -133,7 +133,7 @@ SUBJECTS = {
     "tool_show": "toolcrib.operations.tools",
     "tools": "toolcrib.operations.tools",
     "trust": "toolcrib.operations.trust",
-    "try_tool": "toolcrib.operations.calls",
+    "try_tool": "toolcrib.operations.trying",
     "uninstall": "toolcrib.operations.updates",
     "update": "toolcrib.operations.updates",
     "versions": "toolcrib.operations.updates",
@@ -201,6 +201,7 @@ FEATURE_COMMANDS = {
     "export": "toolcrib.features.clients.commands.export",
     "import": "toolcrib.features.clients.commands.import_",
     "restore": "toolcrib.features.backup.commands.restore",
+    "service": "toolcrib.features.service.commands",
     "worker": "toolcrib.features.workflows.commands.worker",
     "workflow": "toolcrib.features.workflows.commands.workflow",
 }
