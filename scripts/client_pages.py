@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path, PurePath
 
+from toolcrib.config.own_program import NAME
 from toolcrib.features.clients.files.client import McpClient, client_names, find_client, snippet
-from toolcrib.features.clients.files.gateway import NAME, Address, Program, UserFolders
+from toolcrib.features.clients.files.gateway import Address, Program, UserFolders
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/clients.md"

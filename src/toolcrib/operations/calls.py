@@ -59,7 +59,7 @@ async def call(
         result = await host.call(
             found.name,
             arguments,
-            principal=Principal(name=principal) if principal == SAMPLE or not invocation.from_page else PAGE,
+            principal=Principal(name="page" if invocation.from_page and principal != SAMPLE else principal),
             timeout=timeout,
             on_progress=partial(report_progress, put),
         )

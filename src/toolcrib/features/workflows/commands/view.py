@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from toolcrib.features.workflows.results.runs import (
         RunChange,
         RunResult,
-        RunShown,
         RunSummary,
         StepFailure,
         StepQuestion,
         StepShown,
     )
     from toolcrib.features.workflows.results.workflows import WorkflowReview
-    from toolcrib.operations.client import Client
+    from toolcrib.operations.client import Client, RunShown
 
 Request = Callable[[Callable[[Any], None]], Awaitable["RunResult"]]
 """Starts or watches a run; its argument receives the changes."""
