@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from toolcrib.errors import Conflict, Denied, NotFound, UsageError
+from toolcrib.errors import ConfigError, Conflict, Denied, NotFound, UsageError
 from toolcrib.host import Host, open_host
 from toolcrib.operations.operation import Invocation
 from toolcrib.operations.registry import perform
+from toolcrib.schema import failures
 
 SMALL_SERVER = Path(__file__).parents[1] / "cli" / "small_server.py"
 DEADLINE = 60.0
@@ -224,6 +225,67 @@ async def test_editing_keeps_the_keys_that_nobody_knows(host: Host) -> None:
 
     assert again["unknown"] == ["x-mine"]
     assert entries(host)["demo"]["x-mine"] == {"kept": [1, 2]}
+
+
+async def test_values_that_look_secret_are_stored_and_the_entry_refers_to_them(host: Host) -> None:
+    await added(host, "small", command())
+    seen = await ask(host, "entry", name="small")
+    raw = {**json.loads(seen["text"]), "env": {"API_TOKEN": "abc-123", "MODE": "quiet", "CODE": "4711"}}
+
+    written = await ask(
+        host, "entry_edit", name="small", text=json.dumps(raw), digest=seen["digest"], secrets=["CODE"]
+    )
+
+    environment = entries(host)["small"]["env"]
+    assert environment["MODE"] == "quiet"
+    stored = [environment[name].removeprefix("${secret:").removesuffix("}") for name in ("API_TOKEN", "CODE")]
+    assert [host.core.secrets.get(name) for name in stored] == ["abc-123", "4711"]
+    assert sorted(stored) == written["secrets"]
+
+
+async def test_an_edit_as_it_is_stores_no_secrets(host: Host) -> None:
+    raw = {"command": sys.executable, "env": {"API_TOKEN": "abc-123"}}
+    await added(host, "small", command())
+
+    written = await ask(host, "entry_edit", name="small", text=json.dumps(raw))
+
+    assert written["secrets"] == []
+    assert entries(host)["small"]["env"] == {"API_TOKEN": "abc-123"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ({"type": "stdio", "args": ["x"]}, ["command"]),
+        ({"command": "x", "args": ["x", 5]}, ["args", 1]),
+        ({"url": "not an address"}, ["url"]),
+        ({"command": "x", "timeouts": {"call": 0}}, ["timeouts", "call"]),
+        ({"url": "https://example.com/mcp", "headers": {"X-Trace": "two\nlines"}}, ["headers", "X-Trace"]),
+    ],
+)
+async def test_a_wrong_value_is_refused_with_its_path(
+    host: Host, raw: dict[str, Any], path: list[Any]
+) -> None:
+    before = entries(host)["demo"]
+
+    with pytest.raises(ConfigError) as caught:
+        await ask(host, "entry_edit", name="demo", text=json.dumps(raw))
+
+    assert failures.to_json(caught.value)["data"] == {"path": path}
+    assert entries(host)["demo"] == before
+
+
+async def test_an_address_that_refers_to_a_variable_is_not_judged_before_the_start(host: Host) -> None:
+    await ask(host, "entry_edit", name="demo", text=json.dumps({"url": "${SOME_ADDRESS}/mcp"}))
+
+    assert entries(host)["demo"] == {"url": "${SOME_ADDRESS}/mcp"}
+
+
+async def test_an_entry_tells_the_keys_of_its_type(host: Host) -> None:
+    await added(host, "small", command())
+
+    assert (await ask(host, "entry", name="small"))["keys"] == ["args", "env", "cwd", "command"]
+    assert "module" in (await ask(host, "entry", name="demo"))["keys"]
 
 
 async def test_an_edit_over_somebody_elses_is_refused_and_says_when(host: Host) -> None:

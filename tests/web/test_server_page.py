@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import sign_in
+from tests.web.browsing import Complaints, sign_in
 from tests.web.running import Crib
 from tests.web.screenshots.packages import fetch_wheel
 
@@ -70,6 +70,88 @@ def test_the_form_changes_one_setting_and_keeps_keys_that_nobody_knows(
     expect(page.get_by_role("status").filter(has_text="Saved “box”.")).to_be_visible()
     assert _entry(crib, "box")["timeouts"] == {"call": 90}
     assert _entry(crib, "box")["theirs"] == {"colour": "blue"}
+
+
+def test_the_form_changes_arguments_and_variables_and_stores_what_is_secret(
+    crib: Crib, open_server: Callable[..., Page]
+):
+    crib.environment["TOOLCRIB_TRUST_CONFIG"] = "0"
+    crib.environment["TOOLCRIB_KEYRING"] = "off"
+    crib.server("box", theirs={"colour": "blue"}, env={"MODE": "loud"})
+    crib.start()
+    before = _entry(crib, "box")
+    page = open_server("box", "settings")
+
+    last = page.get_by_label("Argument 4", exact=True)
+    last.press("Enter")
+    page.get_by_label("Argument 5", exact=True).fill("--fault")
+    page.get_by_role("button", name="Add argument").click()
+    expect(page.get_by_label("Argument 6", exact=True)).to_be_focused()
+    page.get_by_label("Argument 6", exact=True).fill("rubbish")
+    page.get_by_label("Argument 6", exact=True).press("Alt+ArrowUp")
+    expect(page.get_by_label("Argument 5", exact=True)).to_be_focused()
+    page.get_by_role("button", name="Move argument 5 down").click()
+    page.get_by_role("button", name="Remove MODE").click()
+    for name, value in (("API_TOKEN", "a-b-c-1"), ("CODE", "4711"), ("COLOUR", "green")):
+        page.get_by_role("button", name="Add variable").click()
+        row = page.get_by_role("group", name="Environment variables").get_by_role("listitem").last
+        row.get_by_label("Name of").fill(name)
+        row.get_by_label("Value of").fill(value)
+    page.get_by_label("Store CODE as a secret").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    asked = page.get_by_role("alertdialog", name="Allow this program to run on your computer?")
+    expect(asked).to_contain_text("rubbish")
+    entry = _entry(crib, "box")
+    assert entry["args"] == [*before["args"], "--fault", "rubbish"]  # type: ignore[misc]
+    assert entry["theirs"] == {"colour": "blue"}
+    assert entry["env"] == {
+        "API_TOKEN": "${secret:box.API_TOKEN}",
+        "CODE": "${secret:box.CODE}",
+        "COLOUR": "green",
+    }
+    assert "a-b-c-1" not in (crib.home / "mcp.json").read_text()
+    page.wait_for_timeout(600)  # until the question takes an answer
+    page.get_by_role("button", name="Don't run").click()
+    expect(page.get_by_role("status").filter(has_text="2 values are now in the secret store")).to_be_visible()
+
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status").filter(has_text="Restored the entry of “box”.")).to_be_visible()
+    assert _entry(crib, "box") == before
+
+
+def test_the_form_shows_errors_at_their_fields(
+    crib: Crib, open_server: Callable[..., Page], complaints: Complaints
+):
+    complaints.expect(r"status of 400.*entry_edit")
+    crib.entry("far", {"url": "http://127.0.0.1:9/mcp", "enabled": False})
+    page = open_server("far", "settings")
+    expect(page.get_by_label("Memory limit")).to_have_count(0)
+    address = page.get_by_label("Address", exact=True)
+    address.fill("no address")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Url must start with http:// or https://")
+    expect(address).to_have_attribute("aria-invalid", "true")
+    address.fill("https://example.com/mcp")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("button", name="Add header").click()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Enter a name, or remove this row.")
+    page.get_by_role("button", name="Discard").click()
+    expect(address).to_have_value("http://127.0.0.1:9/mcp")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0)
+
+
+def test_a_form_over_another_change_is_not_saved(crib: Crib, open_server: Callable[..., Page]):
+    crib.server("box")
+    page = open_server("box", "settings")
+    page.get_by_label("Working directory").fill("/tmp")
+    entry = {**_entry(crib, "box"), "env": {"MODE": "quiet"}}
+    crib.run("entry_edit", name="box", text=json.dumps(entry))
+    expect(page.get_by_role("alert")).to_contain_text("The entry was changed somewhere else.")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="Discard").click()
+    expect(page.get_by_label("Value of MODE")).to_have_value("quiet")
 
 
 def test_a_changed_command_in_the_raw_entry_asks_for_trust_before_it_runs(

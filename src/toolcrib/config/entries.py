@@ -54,6 +54,7 @@ class EntryError(ConfigError):
     def __init__(self, message: str, *, path: KeyPath = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.path = path
+        self.data = {"path": list(path)} if path else None
 
 
 def _timeout(default: float | None) -> Any:

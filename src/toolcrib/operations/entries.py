@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,12 +17,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from toolcrib.config.aliases import ADDRESS_TYPE, URL_KEYS
+from toolcrib.config.aliases import ADDRESS_TYPE, COMMAND_TYPE, URL_KEYS, canonical, type_of
 from toolcrib.config.document import parse_document
-from toolcrib.config.entries import OPTION_KEYS, parse_entry
+from toolcrib.config.entries import OPTION_KEYS, EntryError, parse_entry
 from toolcrib.config.review import is_bundled, review_entry
+from toolcrib.config.secret_detection import looks_secret
+from toolcrib.config.secret_extraction import LooksSecret
+from toolcrib.config.sections import camel_case, fields_of
 from toolcrib.config.store import unknown_server
-from toolcrib.errors import ConfigError, Conflict, UsageError
+from toolcrib.errors import ConfigError, Conflict, NotFound, UsageError
 from toolcrib.host import Host
 from toolcrib.host.installs import RemovedServer
 from toolcrib.operations.installs import found_in_server, installations_of
@@ -33,15 +36,18 @@ from toolcrib.operations.operation import (
     OperationParams,
     operation,
 )
-from toolcrib.operations.proposals import find_kind
+from toolcrib.operations.proposals import extract_secrets, find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored
 from toolcrib.operations.results.installs import ServerAdded
 from toolcrib.operations.server_notes import forget_note
 from toolcrib.operations.servers import status_within
 from toolcrib.operations.settings import secrets_of, used_by
 from toolcrib.schema.json_values import moment
-from toolcrib.servers.connector import find_transport
+from toolcrib.schema.servers import ServerEntry
+from toolcrib.servers.connector import find_transport, parse_spec
+from toolcrib.servers.transport import find_transport as transport_of
 
+REFERENCE = "${"
 KEPT_FOLDERS = "kept_folders"
 """A function of a bundled module: takes its arguments and the home, returns folders that stay."""
 NO_RESPONSE = (
@@ -124,6 +130,7 @@ async def entry(host: Host, name: str) -> EntryText:
         "text": found.text,
         "digest": entry_digest(found.raw),
         "unknown": unknown_keys(found.raw),
+        "keys": keys_of_type(found.raw),
         "line": found.line,
         "file": str(host.core.config_store.path),
     }
@@ -136,6 +143,8 @@ class EntryEditParams(OperationParams):
     text: str = Field(max_length=1024 * 1024)
     digest: str = ""
     """If empty, the entry is overwritten without a check."""
+    secrets: list[str] | None = None
+    """Variables and headers to store as secrets, besides what looks like one; None to write all as it is."""
 
 
 @operation(page=True)
@@ -146,23 +155,46 @@ async def entry_edit(host: Host, params: EntryEditParams) -> EntryWritten:
     """
     raw = parse_text(params.text, params.name)
     entry = parse_entry(params.name, raw)
-    find_transport(entry)
-    await asyncio.to_thread(_write, host, params, raw)
+    _check_keys(entry)
+    secrets: dict[str, str] = {}
+    if params.secrets is not None:
+        raw, secrets = await asyncio.to_thread(
+            extract_secrets, host, params.name, raw, _is_secret_or_in(params.secrets)
+        )
+        entry = parse_entry(params.name, raw)
+    await asyncio.to_thread(_write, host, params, raw, secrets)
     await host.reload()
     return {
         "name": params.name,
         "digest": entry_digest(raw),
         "unknown": unknown_keys(raw),
         "needs_trust": not host.core.trust.holds(entry),
+        "secrets": sorted(secrets),
         "remarks": list(review_entry(raw)),
     }
 
 
-def _write(host: Host, params: EntryEditParams, raw: dict[str, object]) -> None:
+def _is_secret_or_in(chosen: Collection[str]) -> LooksSecret:
+    return lambda key, value: key in chosen or looks_secret(key, value)
+
+
+def _check_keys(entry: ServerEntry) -> None:
+    """Check the keys of its type; values that refer to a variable or a secret are not known yet."""
+    raw = canonical(entry.raw)
+    try:
+        parse_spec(find_transport(entry), entry.name, raw)
+    except EntryError as error:
+        if REFERENCE not in json.dumps(raw.get(str(error.path[0]))):
+            raise
+
+
+def _write(host: Host, params: EntryEditParams, raw: dict[str, object], secrets: Mapping[str, str]) -> None:
     with host.core.config_store.edit() as document:
         servers = document.get("mcpServers") or {}
         if params.digest and entry_digest(servers.get(params.name)) != params.digest:
             raise changed_meanwhile(host, params.name)
+        for name, value in secrets.items():
+            host.core.secrets.set(name, value)
         servers[params.name] = raw
         document["mcpServers"] = servers
 
@@ -300,6 +332,15 @@ def parse_text(text: str, name: str) -> dict[str, Any]:
 def entry_digest(raw: Any) -> str:
     """The same for equal entries, however they are formatted."""
     return hashlib.sha256(json.dumps(raw, sort_keys=False, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+def keys_of_type(raw: Any) -> list[str]:
+    """The keys of the entry's type; none if it is unknown."""
+    kind = type_of(raw) if isinstance(raw, Mapping) else None
+    try:
+        return [camel_case(name) for name in fields_of(transport_of(kind or COMMAND_TYPE).Spec)]
+    except NotFound:
+        return []
 
 
 def unknown_keys(raw: Any) -> list[str]:

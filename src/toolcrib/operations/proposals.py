@@ -18,7 +18,7 @@ from toolcrib.config.entries import parse_entry
 from toolcrib.config.paste.pasted import Install, short_name
 from toolcrib.config.review import launch_of
 from toolcrib.config.secret_detection import looks_secret
-from toolcrib.config.secret_extraction import SecretExtractor
+from toolcrib.config.secret_extraction import LooksSecret, SecretExtractor
 from toolcrib.errors import AuthRequired, MissingSecret, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.event_relay import relay
@@ -179,7 +179,7 @@ async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str) -> 
     absent = missing(needed, params.answers)
     if variables:
         raw["env"] = fill_variables(variables, params.answers)
-    filled, secrets = await asyncio.to_thread(_extract_secrets, host, name, raw, paste, params.answers)
+    filled, secrets = await asyncio.to_thread(_fill, host, name, raw, paste, params.answers)
     if paste.probe:
         # Without headers: no user data is sent before the user approves.
         kind = await find_kind(host, name, {"url": filled["url"]}) if not absent else None
@@ -195,7 +195,7 @@ async def _package(
     assert install is not None
     variables = needed_variables(install.env, install.reference, is_known=known_to(host))
     part = {"args": list(install.args), "env": fill_variables(install.env, params.answers)}
-    part, secrets = await asyncio.to_thread(_extract_secrets, host, name, part, paste, params.answers)
+    part, secrets = await asyncio.to_thread(_fill, host, name, part, paste, params.answers)
     plan = await _plan(host, params, install, part, name, agreed, progress)
     needed = [*plan_needs(plan.questions), *document_needs(paste.questions.values()), *variables]
     absent = missing(needed, params.answers)
@@ -241,15 +241,22 @@ async def _plan(
     )
 
 
-def _extract_secrets(
+def _fill(
     host: Host, name: str, raw: Mapping[str, Any], paste: Paste, answers: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The entry with references instead of secrets, and the values of the secrets."""
-    extractor = SecretExtractor(name, looks_secret, lambda secret: _stored(host, secret))
-    hidden = extractor.hide(raw)
+    hidden, secrets = extract_secrets(host, name, raw)
     filler = AnswerFiller(name, paste.questions, answers)
     filled = filler.fill(hidden)
-    return filled, {**extractor.secrets, **filler.secrets}
+    return filled, {**secrets, **filler.secrets}
+
+
+def extract_secrets(
+    host: Host, name: str, raw: Mapping[str, Any], is_secret: LooksSecret = looks_secret
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The entry with references instead of literal secrets, and the values to store."""
+    extractor = SecretExtractor(name, is_secret, lambda secret: _stored(host, secret))
+    return extractor.hide(raw), extractor.secrets
 
 
 def _stored(host: Host, name: str) -> str | None:

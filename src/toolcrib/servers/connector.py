@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toolcrib.config.entries import EntryError
 from toolcrib.config.environment import entry_environment
-from toolcrib.config.expansion import Expanded, expand
+from toolcrib.config.expansion import expand
 from toolcrib.config.sections import InvalidValue, Section
 from toolcrib.errors import ConfigError, NotFound
 from toolcrib.schema.servers import ServerEntry
@@ -139,12 +140,14 @@ def find_transport(entry: ServerEntry) -> Transport:
         raise ConfigError(f"{entry.name} has the unknown type {entry.type!r}.", hint=error.hint) from None
 
 
-def parse_spec(transport: Transport, server: str, raw: Expanded) -> Section:
-    """The transport's keys of the entry; raises `ConfigError` naming the wrong one."""
+def parse_spec(transport: Transport, server: str, raw: Mapping[str, Any]) -> Section:
+    """The transport's keys of the entry; raises `EntryError` naming the wrong one."""
     try:
         return transport.Spec.read(raw)
     except InvalidValue as error:
         key = ".".join(map(str, error.path))
-        raise ConfigError(
-            f"{server}: {key} {error.problem}.", hint=f"Fix {key!r} in the entry of {server}."
+        raise EntryError(
+            f"{server}: {key} {error.problem}.",
+            path=error.path,
+            hint=f"Fix {key!r} in the entry of {server}.",
         ) from None

@@ -13,7 +13,7 @@ import { unknownKeysText } from "./text";
 export function RawJson({ name, onReview }: { name: string; onReview: () => void }) {
   const { data, error } = useOperation("entry", { name });
   const [text, setText] = useState<string | null>(null);
-  const { save, busy, trouble } = useEntrySaver(name, onReview);
+  const { save, busy, trouble } = useEntrySaver(name, data?.text ?? "", onReview);
   if (error) return <ErrorBox error={error} />;
   if (!data) return <Loading rows={5} height={28} />;
   const shown = text ?? data.text;
@@ -40,7 +40,7 @@ export function RawJson({ name, onReview }: { name: string; onReview: () => void
           type="button"
           className="btn primary"
           disabled={busy || text === null || text === data.text}
-          onClick={() => void save(shown, data.digest).then((done) => done && setText(null))}
+          onClick={() => void save({ text: shown, digest: data.digest }).then((done) => done && setText(null))}
         >
           Save
         </button>

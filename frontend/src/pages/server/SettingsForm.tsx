@@ -1,5 +1,5 @@
-/** The tab Settings of a server: fields that are saved on change, and their error messages. Which settings there are
- * is in `settings.ts`. */
+/** The tab Settings of a server: the form for how it is run, fields that are saved on change, and their error messages.
+ * Which settings there are is in `settings.ts`. */
 
 import { useState } from "react";
 
@@ -8,34 +8,49 @@ import { Loading } from "../../ui/Loading";
 import { Segments } from "../../ui/Segments";
 import { Switch } from "../../ui/Switch";
 import { ErrorBox } from "../../ui/ErrorBox";
-import { SETTINGS, valueAt, withValue, type Json, type Setting } from "./settings";
+import { fieldErrors } from "./entryDraft";
+import { LaunchForm } from "./LaunchForm";
+import { settingsFor, valueAt, withValue, type Json, type Setting } from "./settings";
 import { useEntrySaver } from "./useEntry";
 import { unknownKeysText } from "./text";
 
-/** The usual settings as a form, saved on change; the same data as the raw JSON. */
+/** The entry as a form; the same data as the raw JSON. */
 export function SettingsForm({ name, onReview }: { name: string; onReview: () => void }) {
   const { data, error } = useOperation("entry", { name });
-  const { save, trouble } = useEntrySaver(name, onReview);
+  const saver = useEntrySaver(name, data?.text ?? "", onReview);
+  const changes = useEntrySaver(name, data?.text ?? "", onReview);
   if (error) return <ErrorBox error={error} />;
   if (!data) return <Loading rows={5} height={44} />;
   const entry = JSON.parse(data.text) as Json;
+  const wrong = fieldErrors(changes.trouble);
   return (
     <div className="form-width">
-      {SETTINGS.map((setting) => (
+      <LaunchForm entry={entry} keys={data.keys} digest={data.digest} saver={saver} />
+      {settingsFor(entry, data.keys).map((setting) => (
         <div key={setting.name} className="setting">
           <div>
             <b className="medium">{setting.name}</b>
             <p className="muted text-small">{setting.about}</p>
+            {wrong[setting.path.join(".")] && (
+              <p className="error-text text-small" role="alert">
+                {wrong[setting.path.join(".")]}
+              </p>
+            )}
           </div>
           <Control
             key={JSON.stringify(valueAt(entry, setting.path))}
             setting={setting}
             value={valueAt(entry, setting.path) ?? setting.usual}
-            onChange={(value) => void save(JSON.stringify(withValue(entry, setting, value), null, 2), data.digest)}
+            onChange={(value) =>
+              void changes.save({
+                text: JSON.stringify(withValue(entry, setting, value), null, 2),
+                digest: data.digest,
+              })
+            }
           />
         </div>
       ))}
-      {trouble !== null && <ErrorBox error={trouble} />}
+      {changes.trouble !== null && Object.keys(wrong).length === 0 && <ErrorBox error={changes.trouble} />}
       <p className="muted text-small space-above-12">{unknownKeysText(data.unknown.length)}</p>
     </div>
   );
@@ -60,6 +75,22 @@ function Control({ setting, value, onChange }: ControlProps) {
         value={(value as string[]).join(", ")}
         onDone={(text) => onChange(text.split(/[\s,]+/).filter(Boolean))}
         check={() => ""}
+      />
+    );
+  }
+  if (setting.kind === "paths") {
+    return (
+      <PathsField
+        name={setting.name}
+        value={(value as string[]).join("\n")}
+        onDone={(text) =>
+          onChange(
+            text
+              .split("\n")
+              .map((line) => line.trim())
+              .filter(Boolean),
+          )
+        }
       />
     );
   }
@@ -108,6 +139,24 @@ function TextField({ name, value, unit, wide = false, check, onDone }: TextProps
         {unit && <span className="muted">{unit}</span>}
       </span>
       {wrong && <span className="status fail text-small">{wrong}</span>}
+    </span>
+  );
+}
+
+function PathsField({ name, value, onDone }: { name: string; value: string; onDone: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  return (
+    <span className="setting-input wide-input">
+      <span className="field multiline mono">
+        <textarea
+          aria-label={name}
+          rows={Math.max(1, text.split("\n").length)}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={() => text !== value && onDone(text)}
+        />
+      </span>
     </span>
   );
 }

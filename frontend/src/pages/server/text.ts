@@ -1,4 +1,5 @@
-/** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts. */
+/** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts, the form of its
+ * entry. */
 
 import type { HeldGlance, HeldTool } from "../../api/types";
 import { day, plural, thousands } from "../../ui/amounts";
@@ -91,6 +92,62 @@ export const RUNS = {
   process: "Process",
   none: "none",
 } as const;
+
+export const FORM = {
+  title: "Command and connection",
+  names: {
+    url: "Address",
+    httpUrl: "Address",
+    serverUrl: "Address",
+    uri: "Address",
+    command: "Command",
+    module: "Module",
+    cwd: "Working directory",
+  },
+  arguments: "Arguments",
+  argument: (number: number) => `Argument ${number}`,
+  addArgument: "Add argument",
+  up: (name: string) => `Move ${name.toLowerCase()} up`,
+  down: (name: string) => `Move ${name.toLowerCase()} down`,
+  remove: (name: string) => `Remove ${name}`,
+  nameOf: (row: string) => `Name of ${row.toLowerCase()}`,
+  valueOf: (name: string) => `Value of ${name}`,
+  secret: "Secret",
+  secretOf: (name: string) => `Store ${name} as a secret`,
+  replace: "Replace",
+  replaceOf: (name: string) => `Replace the secret of ${name}`,
+  pairs: {
+    env: {
+      title: "Environment variables",
+      one: (number: number) => `Variable ${number}`,
+      add: "Add variable",
+      example: "NAME",
+      about: "Values that look like secrets are moved to the secret store when you save.",
+    },
+    headers: {
+      title: "Headers",
+      one: (number: number) => `Header ${number}`,
+      add: "Add header",
+      example: "Authorization",
+      about: "Values that look like secrets are moved to the secret store when you save.",
+    },
+  },
+  otherForm: (keys: readonly string[]) => `${keys.join(", ")}: written in another form. Edit it as raw JSON.`,
+  changed: "The entry was changed somewhere else. Discard your changes to see it.",
+  trust: "Changing what runs requires trust again.",
+  discard: "Discard",
+  save: "Save",
+} as const;
+
+/** "Saved “git”. 2 values are now in the secret store." */
+export function savedText(name: string, secrets: readonly string[]): string {
+  if (secrets.length === 0) return `Saved “${name}”.`;
+  return `Saved “${name}”. ${secrets.length === 1 ? "1 value is" : `${secrets.length} values are`} now in the secret store.`;
+}
+
+export function restoredText(name: string): string {
+  return `Restored the entry of “${name}”.`;
+}
 
 /** "“fetch” is held for review: its definition changed since it was approved. The other tool works." */
 export function heldText(held: readonly HeldGlance[], others: number): string {

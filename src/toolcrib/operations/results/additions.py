@@ -176,6 +176,8 @@ class EntryText(TypedDict):
     digest: str
     unknown: list[str]
     """Unknown keys, which are kept."""
+    keys: list[str]
+    """The keys of its type, such as `command`; empty if the type is unknown."""
     line: int
     file: str
 
@@ -184,6 +186,8 @@ class EntryWritten(TypedDict):
     name: str
     digest: str
     unknown: list[str]
+    secrets: list[str]
+    """The names of the secrets that were stored."""
     needs_trust: bool
     remarks: list[str]
 
