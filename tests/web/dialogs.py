@@ -246,7 +246,6 @@ DIALOGS = (
         ("button=Import",),
         "Import servers",
         FIELD,
-        only=WIDE_ONLY,
     ),
     Shown(
         "pages/models/ConnectForm.tsx",

@@ -1,4 +1,4 @@
-/** The field where a command, package, link or JSON is pasted: largest file that can be dropped, Enter, "Run the
+/** The field where a command, package, link or JSON is pasted or a file is dropped: Enter, "Run the
  * command unchanged". The host recognizes the text. */
 
 import { useEffect, useState, type ClipboardEvent, type DragEvent } from "react";
@@ -10,10 +10,9 @@ import { StepDialog } from "./StepDialog";
 import { ServerChoices } from "./ServerChoices";
 import { Recognition } from "./Recognition";
 import { useRecognised } from "./useRecognised";
+import { readTextFile } from "./textFile";
 import { Values } from "./Values";
 import { ALSO, PASTE } from "./text";
-
-const LARGEST = 1_000_000;
 
 export interface Pasted {
   text: string;
@@ -62,9 +61,9 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatal
   async function take(files: FileList | null): Promise<void> {
     const file = files?.[0];
     if (!file) return;
-    const text = file.size > LARGEST ? null : await file.text();
-    if (text === null || text.includes("\0")) setTrouble(PASTE.notText);
-    else setText(text);
+    const read = await readTextFile(file);
+    if (read === null) setTrouble(PASTE.notText);
+    else setText(read.text);
   }
 
   return (

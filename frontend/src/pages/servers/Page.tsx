@@ -98,7 +98,7 @@ function Servers({ data, search, onOpen }: { data: Overview; search: URLSearchPa
           <h1>{PAGE.title}</h1>
           <p>{summaryText(counts, rows.length)}</p>
         </div>
-        <button type="button" className="btn hide-narrow" onClick={() => onOpen({ what: "import" })}>
+        <button type="button" className="btn" onClick={() => onOpen({ what: "import" })}>
           {PAGE.import}
         </button>
         <button type="button" className="btn primary" onClick={() => onOpen({ what: "add" })}>

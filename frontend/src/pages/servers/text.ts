@@ -1,5 +1,5 @@
 /** Texts of the list of servers: groups, summary, why a server is in its state, its source ("npm · …"), tokens, all
- * servers off, hosts of a sign-in. */
+ * servers off, hosts of a sign-in, importing from a file. */
 
 import { clock, count, day, duration, plural, thousands } from "../../ui/amounts";
 import { tilde } from "../../text/home";
@@ -187,3 +187,18 @@ export const SIGN_IN_HOSTS = {
     revocation: "Revocation",
   } as Record<string, string>,
 };
+
+export const GIVEN = {
+  choose: "Choose file…",
+  file: "Config file",
+  paste: "Paste or drop a config file",
+  pasted: "Pasted text",
+  given: "Files to import from",
+  remove: (name: string) => `Leave out ${name}`,
+  unnamed: "it has no name; paste it under Add server",
+  nothing: "No servers in it. Give the config file of an MCP client, such as mcp.json.",
+  noneFound:
+    "No config files of other clients were found here. Choose one, or add a server by pasting a command or link.",
+  notText: (names: readonly string[]) =>
+    `${names.join(", ")} ${names.length === 1 ? "is" : "are"} no text of at most 1 MB.`,
+} as const;

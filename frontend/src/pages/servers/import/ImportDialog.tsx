@@ -1,5 +1,5 @@
-/** The dialog that imports servers from other programs: what is ticked at first, what was skipped and why; importing
- * starts nothing. The host finds and reads the config files. */
+/** The dialog that imports servers from other programs, or from files that are given: what is ticked at first, what was
+ * skipped and why; importing starts nothing. The host finds and reads the config files. */
 
 import { useEffect, useState } from "react";
 
@@ -10,12 +10,16 @@ import { reveal } from "../../../ui/hidden";
 import { Loading } from "../../../ui/Loading";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { StepDialog } from "../../add/StepDialog";
+import type { TextFile } from "../../add/textFile";
+import { GIVEN } from "../text";
+import { GivenFiles } from "./GivenFiles";
 import { ImportTable } from "./ImportTable";
-import { importAll, previewAll, type Choice, type Preview } from "./preview";
+import { given, importAll, previewAll, type Choice, type Preview } from "./preview";
 
-/** Servers of other hosts, to be taken in; importing starts nothing. */
+/** Servers of other hosts or of given files, to be taken in; importing starts nothing. */
 export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?: (count: number) => void }) {
   const found = useOperation("import_found", {});
+  const [files, setFiles] = useState<TextFile[]>([]);
   const [preview, setPreview] = useState<Preview | null>(null);
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
@@ -24,9 +28,10 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?
   const { data, isFetching, refetch } = found;
   useEffect(() => void refetch(), [refetch]); // Other hosts' files change without anybody telling us.
   useEffect(() => {
-    if (!data || isFetching) return;
+    if (files.length === 0 && (!data || isFetching)) return;
     let gone = false;
-    previewAll(data).then(
+    setError(null);
+    previewAll(files.length > 0 ? files.map(given) : (data ?? [])).then(
       (made) => {
         if (gone) return;
         setPreview(made);
@@ -38,7 +43,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?
     return () => {
       gone = true;
     };
-  }, [data, isFetching]);
+  }, [data, isFetching, files]);
 
   async function take(): Promise<void> {
     if (!preview || busy) return;
@@ -77,37 +82,35 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone?
         </>
       }
     >
-      {!preview && error === null && !found.error && <Loading rows={5} height={44} />}
-      {found.error && <ErrorBox error={found.error} again={() => void refetch()} />}
-      {nothing && (
-        <p className="secondary">
-          No configuration files of other clients found. You can add a server by pasting a command or link.
-        </p>
-      )}
-      {preview && preview.rows.length > 0 && (
-        <>
-          <p className="secondary space-below-10">{foundText(preview)}</p>
-          <ImportTable
-            preview={preview}
-            ticked={ticked}
-            choices={choices}
-            onTicked={setTicked}
-            onChoices={setChoices}
-          />
-        </>
-      )}
-      {preview?.refused.map((one) => (
-        <p key={`${one.from} ${one.name}`} className="muted text-small">
-          {reveal(one.name)} of {one.from} was skipped: {reveal(one.why)}.
-        </p>
-      ))}
-      {found.data
-        ?.filter((source) => source.problem)
-        .map((source) => (
-          <p key={source.file} className="text-small error-text">
-            {source.title} cannot be read: {reveal(source.problem)}
+      <GivenFiles files={files} onFiles={setFiles}>
+        {!preview && error === null && !found.error && <Loading rows={5} height={44} />}
+        {found.error && files.length === 0 && <ErrorBox error={found.error} again={() => void refetch()} />}
+        {nothing && preview.problems.length === 0 && (
+          <p className="secondary">{files.length > 0 ? GIVEN.nothing : GIVEN.noneFound}</p>
+        )}
+        {preview && preview.rows.length > 0 && (
+          <>
+            <p className="secondary space-below-10">{foundText(preview)}</p>
+            <ImportTable
+              preview={preview}
+              ticked={ticked}
+              choices={choices}
+              onTicked={setTicked}
+              onChoices={setChoices}
+            />
+          </>
+        )}
+        {preview?.refused.map((one) => (
+          <p key={`${one.from} ${one.name}`} className="muted text-small">
+            {reveal(one.name)} of {reveal(one.from)} was skipped: {reveal(one.why)}.
           </p>
         ))}
+        {preview?.problems.map((one) => (
+          <p key={one.from} className="text-small error-text" role="alert">
+            {reveal(one.from)} cannot be read: {reveal(one.why)}
+          </p>
+        ))}
+      </GivenFiles>
       {error !== null && <ErrorBox error={error} />}
     </StepDialog>
   );
