@@ -69,6 +69,7 @@ class Registry:
         for package in packages:
             self.publish(package)
         self._held: frozenset[str] = frozenset()
+        self._unknown: frozenset[str] = frozenset()
         self._left = 0
         self._changing = threading.Lock()
         self._open = threading.Event()
@@ -93,6 +94,10 @@ class Registry:
         """Of the tarballs of these packages, hand out so many and no more until `release`."""
         with self._changing:
             self._held, self._left = frozenset(names), after
+
+    def keep_back(self, name: str) -> None:
+        """Tell nothing of this package until `release`."""
+        self._unknown = frozenset([name])
 
     def release(self) -> None:
         """Hand out what was held back."""
@@ -131,6 +136,8 @@ class Registry:
 
     def document(self, name: str) -> dict[str, Any] | None:
         """What is known of a package."""
+        if name in self._unknown:
+            self._open.wait(DEADLINE)
         found = self.packages.get(name)
         if not found:
             return None

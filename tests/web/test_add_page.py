@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import stat
 import sys
 from collections.abc import Callable
@@ -249,6 +250,29 @@ def test_a_variable_that_is_not_set_has_a_field_and_may_stay_empty(crib: Crib, n
     expect(page.get_by_role("dialog", name=re.compile("gh works"))).to_be_visible(timeout=PATIENCE)
     written = json.loads((crib.home / "mcp.json").read_text())["mcpServers"]["gh"]
     assert written["env"] == {"API_TOKEN": "${secret:gh.API_TOKEN}"}
+
+
+def test_the_search_of_a_registry_is_shown_beside_the_catalog_and_can_be_stopped(
+    crib: Crib, new_page: NewPage
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the request and never answers
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        crib.setting(registryUrl=f"http://{address}")
+        page = begin(crib, new_page)
+        page.get_by_role("button", name="Add server").click()
+        page.get_by_role("button", name="Browse catalog").click()
+        page.get_by_label("Search the catalog").fill("git repository")
+
+        searching = page.get_by_role("dialog").get_by_role("status")
+        expect(searching).to_have_text(f"Searching {address}")
+        expect(
+            page.get_by_role("list", name="Catalog servers").get_by_text("pypi:mcp-server-git")
+        ).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(searching).to_have_count(0)
+        expect(
+            page.get_by_role("list", name="Catalog servers").get_by_text("pypi:mcp-server-git")
+        ).to_be_visible()
 
 
 def test_the_catalog_fills_in_the_form(crib: Crib, new_page: NewPage) -> None:

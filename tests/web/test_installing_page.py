@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -97,6 +98,40 @@ def test_it_can_be_followed_again_after_a_reload(crib: Crib, registry: Registry,
         expect(done.get_by_role("listitem").filter(has_text=step)).to_be_visible()
     expect(done.get_by_role("listitem").filter(has_text="Install, done")).to_contain_text("5 packages, ")
     expect(done.get_by_role("listitem").filter(has_text="Resolve, done")).to_contain_text("2.1.0 found")
+
+
+def test_what_is_looked_up_is_shown_and_can_be_stopped(
+    crib: Crib, registry: Registry, new_page: NewPage, tmp_path: Path
+) -> None:
+    asks_for_trust(crib).environment.update(registry.settings(tmp_path / "npm"))
+    registry.keep_back(PARTS[-1].name)
+    page = enter_servers(crib, new_page())
+    paste(page, "npx -y @tiny/mcp-server")
+    review = page.get_by_role("button", name="Review plan")
+    review.click()
+    looking = page.get_by_role("dialog").get_by_role("status")
+    expect(looking).to_have_text("Resolving @tiny/mcp-server: 4 packages", timeout=PATIENCE)
+    expect(review).to_be_disabled()
+
+    page.get_by_role("button", name="Stop").click()
+
+    expect(looking).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(review).to_be_enabled()
+    until(lambda: not _npm_processes(crib))
+    registry.release()
+    review.click()
+    asked = page.get_by_role("alertdialog")
+    expect(asked.get_by_text("5 packages, integrity recorded")).to_be_visible(timeout=PATIENCE)
+
+
+def _npm_processes(crib: Crib) -> list[str]:
+    """The command lines that name this home and npm."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found.append(file.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+    return [line for line in found if str(crib.home) in line and "package-lock-only" in line]
 
 
 def test_any_page_can_cancel_it_and_nothing_is_left(

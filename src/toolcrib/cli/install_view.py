@@ -36,6 +36,7 @@ SHOWN = 12
 """Packages that are listed by name; a plan may have hundreds."""
 _STAGES = {
     "runtime": "Downloading",
+    "ask": "Asking",
     "resolve": "Resolving",
     "fetch": "Downloading",
     "copy": "Copying",

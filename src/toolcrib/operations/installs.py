@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -243,6 +244,7 @@ async def search_servers(
         "query": query,
         "total": len(listed) + len(found) - len(listed[:limit]),
         "servers": [cast("CatalogServer", server.as_json()) for server in found],
+        "registry": urlsplit(base).netloc.rpartition("@")[2],
         "note": note,
     }
 

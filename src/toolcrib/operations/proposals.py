@@ -17,7 +17,7 @@ from toolcrib.config.drafts import AnswerFiller
 from toolcrib.config.entries import parse_entry
 from toolcrib.config.paste.pasted import Install, short_name
 from toolcrib.config.review import launch_of
-from toolcrib.config.secret_detection import looks_secret
+from toolcrib.config.secret_detection import looks_secret, without_secrets
 from toolcrib.config.secret_extraction import LooksSecret, SecretExtractor
 from toolcrib.errors import AuthRequired, MissingSecret, UsageError
 from toolcrib.host import Host
@@ -156,7 +156,7 @@ async def make_proposal(
         raise UsageError(f"There is already a server called {name!r}.", hint="Choose another name.")
     if paste.install is not None:
         return await _package(host, params, paste, name, agreed, progress)
-    return await _entry(host, params, paste, name)
+    return await _entry(host, params, paste, name, progress)
 
 
 def _paste(params: ProposeParams, from_page: bool) -> Paste:
@@ -171,7 +171,7 @@ def _paste(params: ProposeParams, from_page: bool) -> Paste:
     return single(params.text, params.name, Path.cwd(), as_is=params.as_is, from_page=from_page)
 
 
-async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str) -> Proposal:
+async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str, progress: Progress) -> Proposal:
     raw = dict(paste.entry or {})
     variables = raw.get("env") or {}
     asked = needed_variables(variables, is_known=known_to(host))
@@ -181,6 +181,7 @@ async def _entry(host: Host, params: ProposeParams, paste: Paste, name: str) -> 
         raw["env"] = fill_variables(variables, params.answers)
     filled, secrets = await asyncio.to_thread(_fill, host, name, raw, paste, params.answers)
     if paste.probe:
+        progress(InstallProgress("ask", f"{without_secrets(filled['url'])} how it is reached"))
         # Without headers: no user data is sent before the user approves.
         kind = await find_kind(host, name, {"url": filled["url"]}) if not absent else None
         filled = {"type": kind or ADDRESS_TYPE, **filled}

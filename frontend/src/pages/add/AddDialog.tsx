@@ -1,7 +1,7 @@
 /** The dialog that adds a server, in three steps: paste, confirm, test; which step follows which. Nothing is written
  * before the second is answered. */
 
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { stream } from "../../api/client";
 import { AccountDialog } from "../accounts/AccountDialog";
@@ -11,10 +11,11 @@ import type { IncludedChoice, Launch, Listed, Proposed, Request } from "./types"
 import { EMPTY, filledFrom, FormStep, type Filled } from "./FormStep";
 import { addIncluded, missingAccount } from "./addIncluded";
 import { ChoiceStep } from "./ChoiceStep";
+import { progressText, type LookingUp } from "./LookUp";
 import { PasteStep, type Pasted } from "./PasteStep";
 import { TestStep } from "./TestStep";
 import { addAndTest, useSetups } from "./setups";
-import { CHOICE, type Fix } from "./text";
+import { CHOICE, LOOK_UP, type Fix } from "./text";
 import { ValuesStep } from "./ValuesStep";
 
 type At = "paste" | "catalog" | "form" | "values" | "confirm" | "test" | "account" | "choice";
@@ -37,6 +38,10 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
   const [included, setIncluded] = useState<Listed | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const [doing, setDoing] = useState<string | null>(null);
+  const asked = useRef<AbortController | null>(null);
+  useEffect(() => () => asked.current?.abort(), []); // Whoever closes the dialog wants no answer.
+  const looking: LookingUp | null = doing === null ? null : { words: doing, stop: () => asked.current?.abort() };
   const setup = useSetups().find((one) => one.name === proposed?.name);
 
   async function see(wanted: Request, source: "paste" | "form"): Promise<void> {
@@ -44,13 +49,16 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     setRequest(wanted);
     setError(null);
     setBusy(true);
+    const { signal } = (asked.current = new AbortController());
+    setDoing(LOOK_UP.begun);
     try {
-      const answer = await stream("propose", wanted, () => undefined);
+      const answer = await stream("propose", wanted, (step) => setDoing(progressText(step)), signal);
       setProposed(answer);
       setAt(answer.launch ? "confirm" : "values");
     } catch (caught) {
-      setError(caught);
+      if (!signal.aborted) setError(caught);
     } finally {
+      setDoing(null);
       setBusy(false);
     }
   }
@@ -95,8 +103,9 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         <PasteStep
           pasted={pasted}
           busy={busy}
+          looking={looking}
           error={error}
-          onChange={(next) => (setPasted(next), setError(null))}
+          onChange={(next) => (asked.current?.abort(), setPasted(next), setError(null))}
           onSee={(wanted) => void see(wanted, "paste")}
           onAdd={(listed) => void include(listed)}
           onCatalog={() => (setError(null), setAt("catalog"))}
@@ -120,8 +129,9 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         <FormStep
           filled={filled}
           busy={busy}
+          looking={looking}
           error={error}
-          onChange={(next) => (setFilled(next), setError(null))}
+          onChange={(next) => (asked.current?.abort(), setFilled(next), setError(null))}
           onSee={(wanted) => void see(wanted, "form")}
           onBack={() => setAt(filled.listed ? "catalog" : "paste")}
           onClose={onClose}
@@ -134,6 +144,7 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
             proposed={proposed}
             answers={request.answers ?? {}}
             busy={busy}
+            looking={looking}
             error={error}
             onSee={(answers) => void see({ ...request, answers }, from)}
             onBack={() => setAt(from)}

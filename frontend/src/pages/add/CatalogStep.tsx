@@ -3,15 +3,16 @@
 
 import { useDeferredValue, useState } from "react";
 
-import { useOperation } from "../../api/hooks";
+import { queries, useOperation } from "../../api/hooks";
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { reveal } from "../../ui/hidden";
 import { ErrorBox } from "../../ui/ErrorBox";
 import type { Listed } from "./types";
 import { useAdded } from "./Included";
+import { LookUp } from "./LookUp";
 import { StepDialog } from "./StepDialog";
-import { INCLUDED } from "./text";
+import { INCLUDED, LOOK_UP } from "./text";
 
 interface Props {
   busy: boolean;
@@ -27,7 +28,17 @@ interface Props {
 export function CatalogStep({ busy, failure, onChoose, onAdd, onBack, onClose }: Props) {
   const [query, setQuery] = useState("");
   const isAdded = useAdded();
-  const { data, error } = useOperation("search_servers", { query: useDeferredValue(query) }, { keepPrevious: true });
+  const wanted = useDeferredValue(query);
+  const listed = useOperation("search_servers", { query: wanted, registry: false }, { keepPrevious: true });
+  const [stopped, setStopped] = useState("");
+  const asks = Boolean(listed.data?.registry) && wanted !== "" && stopped !== wanted;
+  const wider = useOperation("search_servers", { query: wanted }, { enabled: asks });
+  const data = wider.data ?? listed.data;
+  const error = listed.error ?? (asks ? wider.error : null);
+  const stop = () => {
+    setStopped(wanted);
+    void queries.cancelQueries({ queryKey: ["search_servers", { query: wanted }] });
+  };
   const servers = (data?.servers ?? []).filter((one) => !one.setting);
   return (
     <StepDialog
@@ -51,6 +62,9 @@ export function CatalogStep({ busy, failure, onChoose, onAdd, onBack, onClose }:
           onChange={(event) => setQuery(event.target.value)}
         />
       </label>
+      {asks && wider.isFetching && listed.data && (
+        <LookUp key={wanted} words={LOOK_UP.registry(listed.data.registry)} stop={stop} />
+      )}
       {error && <ErrorBox error={error} />}
       {failure !== null && failure !== undefined && <ErrorBox error={failure} />}
       {!data && !error && <Loading rows={5} />}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Segments } from "../../ui/Segments";
 import { ErrorBox } from "../../ui/ErrorBox";
 import type { Listed, Request } from "./types";
+import { LookUp, type LookingUp } from "./LookUp";
 import { StepDialog } from "./StepDialog";
 import { Values } from "./Values";
 
@@ -63,6 +64,7 @@ const KINDS = [
 interface Props {
   filled: Filled;
   busy: boolean;
+  looking: LookingUp | null;
   error: unknown;
   onChange: (filled: Filled) => void;
   onSee: (request: Request) => void;
@@ -71,7 +73,7 @@ interface Props {
 }
 
 /** Every part by hand, or the entry itself as JSON; unknown keys are kept. */
-export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose }: Props) {
+export function FormStep({ filled, busy, looking, error, onChange, onSee, onBack, onClose }: Props) {
   const [asked, setAsked] = useState(false);
   const problem = problemOf(filled);
   const set = (change: Partial<Filled>) => onChange({ ...filled, ...change });
@@ -101,7 +103,7 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
             Back
           </button>
           <button type="submit" className="btn primary plan-button" disabled={busy} aria-busy={busy}>
-            {busy ? "Looking it up…" : "Review plan"}
+            Review plan
           </button>
         </>
       }
@@ -164,6 +166,7 @@ export function FormStep({ filled, busy, error, onChange, onSee, onBack, onClose
         )}
       </div>
       <Values needed={needed} answers={filled.answers} missing={[]} onChange={(answers) => set({ answers })} />
+      {looking && <LookUp {...looking} />}
       {asked && problem && (
         <p className="error-text space-above-10" role="alert">
           {problem}

@@ -8,6 +8,7 @@ import { Included } from "./Included";
 import type { Answers, Listed, Request } from "./types";
 import { StepDialog } from "./StepDialog";
 import { ServerChoices } from "./ServerChoices";
+import { LookUp, type LookingUp } from "./LookUp";
 import { Recognition } from "./Recognition";
 import { useRecognised } from "./useRecognised";
 import { readTextFile } from "./textFile";
@@ -24,6 +25,7 @@ export interface Pasted {
 interface Props {
   pasted: Pasted;
   busy: boolean;
+  looking: LookingUp | null;
   error: unknown;
   onChange: (pasted: Pasted) => void;
   onSee: (request: Request) => void;
@@ -34,7 +36,7 @@ interface Props {
 }
 
 /** One field that takes anything. */
-export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatalog, onForm, onClose }: Props) {
+export function PasteStep({ pasted, busy, looking, error, onChange, onSee, onAdd, onCatalog, onForm, onClose }: Props) {
   const [trouble, setTrouble] = useState("");
   const { found, fresh, error: unanswered } = useRecognised(pasted.text, pasted.asIs);
   const server = found?.servers[0];
@@ -92,14 +94,8 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatal
               disabled={!ready || !fresh || busy}
               aria-busy={busy}
             >
-              {busy ? (
-                PASTE.looking
-              ) : (
-                <>
-                  {PASTE.see}
-                  <kbd>↵</kbd>
-                </>
-              )}
+              {PASTE.see}
+              <kbd>↵</kbd>
             </button>
           )}
         </>
@@ -153,6 +149,7 @@ export function PasteStep({ pasted, busy, error, onChange, onSee, onAdd, onCatal
         <AsIs pasted={pasted} onChange={onChange} />
       )}
       {pasted.asIs && server?.way === "run" && <AsIs pasted={pasted} onChange={onChange} />}
+      {looking && <LookUp {...looking} />}
       {trouble && (
         <p className="secondary" role="alert">
           {trouble}

@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { ErrorBox } from "../../ui/ErrorBox";
 import type { Answers, Proposed } from "./types";
+import { LookUp, type LookingUp } from "./LookUp";
 import { StepDialog } from "./StepDialog";
 import { Values } from "./Values";
 
@@ -11,6 +12,7 @@ interface Props {
   proposed: Proposed;
   answers: Answers;
   busy: boolean;
+  looking: LookingUp | null;
   error: unknown;
   onSee: (answers: Answers) => void;
   onBack: () => void;
@@ -18,7 +20,7 @@ interface Props {
 }
 
 /** What a package says it needs, once it was looked up. */
-export function ValuesStep({ proposed, answers: given, busy, error, onSee, onBack, onClose }: Props) {
+export function ValuesStep({ proposed, answers: given, busy, looking, error, onSee, onBack, onClose }: Props) {
   const [answers, setAnswers] = useState(given);
   const [asked, setAsked] = useState(false);
   const missing = proposed.missing.filter((key) => !answers[key]);
@@ -37,12 +39,13 @@ export function ValuesStep({ proposed, answers: given, busy, error, onSee, onBac
             Back
           </button>
           <button type="submit" className="btn primary plan-button" disabled={busy} aria-busy={busy}>
-            {busy ? "Looking it up…" : "Review plan"}
+            Review plan
           </button>
         </>
       }
     >
       <Values needed={proposed.needed} answers={answers} missing={asked ? missing : []} onChange={setAnswers} />
+      {looking && <LookUp {...looking} />}
       {error !== null && error !== undefined && <ErrorBox error={error} />}
     </StepDialog>
   );

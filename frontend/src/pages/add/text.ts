@@ -13,9 +13,24 @@ export const PASTE = {
   nothing: "Not recognised. Paste a command, a package, a link or JSON.",
   also: "Other formats",
   see: "Review plan",
-  looking: "Looking it up…",
   notText: "This file cannot be read here. Paste its path instead.",
 };
+
+export const LOOK_UP = {
+  begun: "Looking it up",
+  stop: "Stop",
+  registry: (host: string) => `Searching ${host}`,
+  stages: {
+    ask: "Asking",
+    runtime: "Downloading",
+    resolve: "Resolving",
+    fetch: "Downloading",
+    copy: "Copying",
+    scripts: "Running the install scripts of",
+    build: "Building",
+    activate: "Activating",
+  },
+} as const;
 
 export const INCLUDED = {
   title: "Included with Toolcrib",

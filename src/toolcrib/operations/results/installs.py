@@ -162,4 +162,6 @@ class CatalogSearch(TypedDict):
     total: int
     """The number of matches; `servers` has at most `limit` of them."""
     servers: list[CatalogServer]
+    registry: str
+    """The registry of the settings, searched or not; empty if there is none."""
     note: str

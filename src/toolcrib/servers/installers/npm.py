@@ -171,10 +171,11 @@ async def _plan_tree(
     version: str,
     main: str | None = None,
 ) -> Plan:
-    context.progress(InstallProgress("resolve", name))
+    context.progress(InstallProgress("ask", f"the npm registry for {name}"))
     node = await find_node(context)
     _write_manifest(scratch, name, version)
-    await _npm(context, node, scratch, ["install", "--package-lock-only", *SAFE, "--loglevel=error"])
+    words = ["install", "--package-lock-only", *SAFE, "--loglevel=http"]
+    await _npm(context, node, scratch, words, on_line=_resolving(context, name))
     lock = (scratch / "package-lock.json").read_text()
     packages: dict[str, Any] = json.loads(lock)["packages"]
     own = packages[f"node_modules/{name}"]
@@ -301,11 +302,26 @@ async def _published(
     context: InstallContext, node: NodeRuntime, scratch: Path, name: str, version: str
 ) -> str | None:
     """When this version was published; None if unknown."""
+    context.progress(InstallProgress("ask", f"the npm registry when {name} {version} was published"))
     try:
         out = await _npm(context, node, scratch, ["view", "--json", "--loglevel=error", "--", name, "time"])
         return str(json.loads(out)[version])
     except (InstallFailed, NotFound, ValueError, KeyError, TypeError):
         return None
+
+
+def _resolving(context: InstallContext, name: str) -> Callable[[str], None]:
+    """Counts the packages that npm looks up while it makes a lock."""
+    seen: set[str] = set()
+
+    def count(line: str) -> None:
+        found = re.match(r"npm http fetch GET \d+ (\S+)", line)
+        if found and found[1] not in seen:
+            seen.add(found[1])
+            packages = f"{len(seen)} package{'' if len(seen) == 1 else 's'}"
+            context.progress(InstallProgress("resolve", f"{name}: {packages}", len(seen)))
+
+    return count
 
 
 def _counter(context: InstallContext, total: int) -> Callable[[str], None]:

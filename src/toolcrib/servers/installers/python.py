@@ -81,10 +81,13 @@ async def newest(record: Record, context: InstallContext) -> str | None:
 
 async def _plan_package(request: InstallRequest, context: InstallContext, scratch: Path) -> Plan:
     name, extras, version = read_reference(request.reference)
-    context.progress(InstallProgress("resolve", name))
+    context.progress(InstallProgress("ask", f"the Python package index for {name}"))
     wanted = f"{name}{extras}{f'=={version}' if version else ''}"
     found = await resolve(context, scratch, wanted, request.options)
-    exact = pinned(found.lock)[normal_name(name)]
+    packages = pinned(found.lock)
+    exact = packages[normal_name(name)]
+    count = f"{len(packages)} package{'' if len(packages) == 1 else 's'}"
+    context.progress(InstallProgress("resolve", f"{name} {exact}: {count}", len(packages)))
     content = await fetch_wheel(context, scratch, name, found.lock, found.options)
     known = looks_like("pypi", name)
     alike = (f"{name} is not the well-known {known}, despite the similar name.",) if known else ()

@@ -51,7 +51,7 @@ def _is_url(reference: str) -> bool:
 
 async def plan(request: InstallRequest, context: InstallContext) -> Plan:
     """The plan of the first installable package, with the file's settings as questions."""
-    context.progress(InstallProgress("resolve", request.reference))
+    context.progress(InstallProgress("ask", request.reference))
     policy = _policy(request.reference)
     described = read_server_json(await _content(request.reference, policy), request.reference)
     package = _choose(described, request)

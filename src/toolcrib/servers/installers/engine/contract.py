@@ -44,7 +44,7 @@ _NOT_OURS = re.compile(
 
 INSTALLERS = "toolcrib.servers.installers"
 
-Stage = Literal["runtime", "resolve", "fetch", "copy", "scripts", "build", "activate"]
+Stage = Literal["runtime", "ask", "resolve", "fetch", "copy", "scripts", "build", "activate"]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ async def _lines(stream: asyncio.StreamReader, on_line: Callable[[str], None]) -
 
 @dataclass(frozen=True)
 class InstallProgress:
-    """Progress of an installation; `total` is 0 if unknown."""
+    """Progress of an installation; `total` is 0 if unknown. Stage and detail make a sentence."""
 
     stage: Stage
     detail: str
