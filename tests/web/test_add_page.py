@@ -62,6 +62,38 @@ def test_a_pasted_command_is_shown_whole_trusted_tested_and_runs(crib: Crib, new
     assert any(tool["server"] == "mine" for tool in crib.run("tools"))
 
 
+def test_what_was_added_can_be_asked_or_another_is_added(crib: Crib, new_page: NewPage) -> None:
+    page = begin(crib, new_page)
+    paste(page, command())
+    see_plan(page, "mine")
+    agree(page)
+    following = page.get_by_role("region", name="What next")
+    expect(following.get_by_role("button")).to_have_text(
+        ["Ask something with it", "Add another"], timeout=PATIENCE
+    )  # no tool of it says that it only reads
+    following.get_by_role("button", name="Add another").click()
+
+    expect(page.get_by_label(PASTE)).to_have_value("")
+    page.get_by_label(PASTE).fill(f"{sys.executable} -m toolcrib.testing.server --name box")
+    see_plan(page, "box")
+    agree(page)
+    following.get_by_role("button", name="Try count").click(timeout=PATIENCE)
+    expect(page.get_by_role("complementary", name="box__count")).to_be_visible()
+
+
+def test_a_question_about_what_was_added_is_filled_in_and_not_sent(crib: Crib, new_page: NewPage) -> None:
+    page = begin(crib, new_page)
+    paste(page, command())
+    see_plan(page, "mine")
+    agree(page)
+
+    page.get_by_role("button", name="Ask something with it").click(timeout=PATIENCE)
+
+    expect(page).to_have_url(f"{crib.base}/chat")
+    expect(page.get_by_label("Ask something…")).to_have_value(re.compile("Use the tool “[a-z]+” of mine"))
+    assert crib.run("chats")["chats"] == []
+
+
 def test_nothing_is_added_when_the_answer_is_no(crib: Crib, new_page: NewPage) -> None:
     page = begin(crib, new_page)
     paste(page, command())

@@ -97,6 +97,13 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
     }
   }
 
+  function again(): void {
+    setPasted({ text: "", name: null, answers: {}, asIs: false });
+    setFilled(EMPTY);
+    setProposed(null);
+    setAt("paste");
+  }
+
   switch (at) {
     case "paste":
       return (
@@ -188,6 +195,8 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
         )
       );
     case "test":
-      return setup ? <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} /> : null;
+      return setup ? (
+        <TestStep setup={setup} onClose={onClose} onFix={(what) => onFix(setup.name, what)} onAgain={again} />
+      ) : null;
   }
 }

@@ -9,6 +9,7 @@ import { duration, spokenTime } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { pageHint } from "../../text/hints";
 import { Glyph, type Shape } from "../../ui/Status";
+import { NextSteps } from "./NextSteps";
 import { StepDialog } from "./StepDialog";
 import { forgetSetup, stopSetup, testServer, watch } from "./setups";
 import type { Setup, Step } from "./types";
@@ -19,10 +20,12 @@ interface Props {
   onClose: () => void;
   /** The user wants to change its command, set a value, sign in, add an account or choose a display. */
   onFix: (what: Fix) => void;
+  /** Add another server. */
+  onAgain?: () => void;
 }
 
 /** Each step with its time; what went wrong, why, and the way out. */
-export function TestStep({ setup, onClose, onFix }: Props) {
+export function TestStep({ setup, onClose, onFix, onAgain }: Props) {
   const now = useNow(setup.state === "running");
   const close = () => {
     forgetSetup(setup.name);
@@ -87,6 +90,13 @@ export function TestStep({ setup, onClose, onFix }: Props) {
             </li>
           ))}
         </ul>
+      )}
+      {setup.state === "ok" && (setup.kind === "add" || setup.kind === "trust") && (
+        <NextSteps
+          name={setup.name}
+          onClose={close}
+          onAgain={onAgain && (() => (forgetSetup(setup.name), onAgain()))}
+        />
       )}
     </StepDialog>
   );

@@ -141,6 +141,19 @@ export const TEST = {
   openLog: "Open log",
 };
 
+export const NEXT = {
+  title: "What next",
+  ask: "Ask something with it",
+  /** Fills in the chat; only the user sends it. */
+  question: (server: string, tool: string) =>
+    `Use the tool “${tool}” of ${server} and show me what it gives. Ask me for what it needs.`,
+  try: (tool: string) => `Try ${tool}`,
+  another: "Add another",
+  review: (tools: string) => `Review ${tools} on hold`,
+  needs: (reason: string) => `Before it can be used: ${reason}`,
+  open: (name: string) => `Open ${name}`,
+} as const;
+
 /** What the work on a server is called, and how it went. */
 export function setupTitle(setup: Setup): string {
   const { name, state } = setup;
