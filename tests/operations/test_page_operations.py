@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ async def _nobody(event: Any) -> None: ...
 async def test_a_log_is_told_in_batches_beginning_with_what_is_there(host: Host):
     log = host.paths.server_log("demo")
     log.parent.mkdir(parents=True, exist_ok=True)
+    await host.ready()  # then nothing more happens to the demo
     log.write_text("".join(f"line {number}\n" for number in range(20_000)))
     batches: asyncio.Queue[list[str]] = asyncio.Queue()
 
@@ -57,12 +59,33 @@ async def test_a_log_is_told_in_batches_beginning_with_what_is_there(host: Host)
     assert second == ["one more", "and another"]
 
 
+async def test_a_log_tells_when_a_line_was_written_and_what_happened_to_the_server(host: Host):
+    await host.ready()
+    await host.servers["demo"].stop()
+    await host.servers["demo"].restart()
+    await host.servers["demo"].settled()
+
+    found = await perform(host, "logs", {"name": "demo"}, Invocation())
+
+    told = [found["lines"][index] for index in found["events"]]
+    ready = "Ready after N s: demo N, protocol 2026-07-28, 2 tools."
+    assert [re.sub(r"\d+\.[\d.]+", "N", line) for line in told] == [
+        ready,
+        "Stopped by the user.",
+        "Restarted by the user.",
+        ready,
+    ]
+    assert found["times"] == sorted(found["times"])
+
+
 async def test_a_log_that_is_not_there_yet_is_told_as_empty_at_once(host: Host):
     heard: asyncio.Queue[Any] = asyncio.Queue()
+    await host.ready()
+    host.paths.server_log("demo").unlink(missing_ok=True)
     params = {"name": "demo", "follow": True, "batch": True}
     following = asyncio.create_task(perform(host, "logs", params, Invocation(emit=heard.put)))
     async with asyncio.timeout(DEADLINE):
-        assert await heard.get() == {"lines": []}
+        assert await heard.get() == {"lines": [], "times": [], "events": []}
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
 

@@ -32,6 +32,7 @@ from toolcrib.schema.approvals import Mode
 from toolcrib.schema.events import ConfigChanged, Event, WaitingChanged
 from toolcrib.schema.tools import Principal, Tool, ToolResult
 from toolcrib.servers.pool import Pool
+from toolcrib.servers.processes.log_lines import output_in
 from toolcrib.servers.sessions.peer import OnProgress
 from toolcrib.store.approvals import ApprovalRequests, ApprovalRules
 from toolcrib.store.audit import AuditLog
@@ -341,7 +342,7 @@ class Host:
             with self.paths.server_log(server).open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(max(0, size - LOG_READ_BYTES))
-                lines = file.read().decode("utf-8", "replace").splitlines()
+                lines = output_in(file.read().decode("utf-8", "replace"))
         except FileNotFoundError:
             return []
         return lines[-count:]

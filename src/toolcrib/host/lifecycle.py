@@ -65,7 +65,7 @@ async def keep_fresh(host: Host) -> None:
                 continue
             seen[name] = now
             if name in host.servers and host.servers.status(name).state not in _NOT_RESTARTED:
-                await host.servers[name].restart()
+                await host.servers[name].restart("Restarted, because a file that it watches changed.")
         await asyncio.sleep(INTERVAL)
 
 

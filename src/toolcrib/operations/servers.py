@@ -41,6 +41,7 @@ from toolcrib.schema.events import ConfigChanged, ServerChanged, ServerRemoved
 from toolcrib.schema.events import Event as HostEvent
 from toolcrib.schema.json_values import moment
 from toolcrib.schema.servers import ServerState, ServerStatus
+from toolcrib.servers.processes.log_lines import read_line
 from toolcrib.servers.processes.termination import memory_of_group
 from toolcrib.store.columns import from_stored, to_stored
 from toolcrib.store.connection import DatabaseConnection
@@ -229,7 +230,7 @@ async def logs(
     follow: bool = False,
     batch: bool = False,
 ) -> LogLines:
-    """Show what a server wrote to stderr; with `follow` also each new line.
+    """Show what a server wrote to stderr and what happened to it; with `follow` also each new line.
 
     Following emits `{"line": …}` for each line, or with `batch` `{"lines": […]}`, until the reader is gone.
     """
@@ -237,21 +238,31 @@ async def logs(
     tail = Tail(host.paths.server_log(name))
     lines = await asyncio.to_thread(tail.last, count)
     if follow and batch and not lines:
-        await invocation.emit({"lines": []})
+        await invocation.emit(log_part([]))
     while follow:
         await _emit_lines(lines, batch, invocation.emit)
         await asyncio.sleep(INTERVAL)
         lines = await asyncio.to_thread(tail.more)
-    return {"server": name, "lines": lines}
+    return {"server": name, **log_part(lines)}
+
+
+def log_part(lines: list[str]) -> LogBatch:
+    """Lines of the file as they are shown."""
+    entries = [read_line(line) for line in lines]
+    return {
+        "lines": [entry.text for entry in entries],
+        "times": [entry.time for entry in entries],
+        "events": [index for index, entry in enumerate(entries) if entry.is_event],
+    }
 
 
 async def _emit_lines(lines: list[str], batch: bool, emit: Emit) -> None:
     if batch:
         for start in range(0, len(lines), BATCH_LINES):
-            await emit({"lines": lines[start : start + BATCH_LINES]})
+            await emit(log_part(lines[start : start + BATCH_LINES]))
         return
-    for line in lines:
-        await emit({"line": line})
+    for entry in map(read_line, lines):
+        await emit({"line": entry.text, "time": entry.time, "is_event": entry.is_event})
 
 
 START_MARGIN = 5.0

@@ -216,7 +216,8 @@ class Pool:
         """End a server and start the changed one; the old one stays visible until then."""
         mine = [key for key in self._isolated if key[0] == name]
         instances = [self._supervisors[name], *(self._isolated.pop(key) for key in mine)]
-        await asyncio.gather(*(instance.close() for instance in instances))
+        reason = "Stopped: it was removed, turned off, or its entry changed."
+        await asyncio.gather(*(instance.close(reason) for instance in instances))
         self._with.listener.withdrawn(name)
         if entry is None:
             del self._supervisors[name]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from toolcrib.clock import Clock
 from toolcrib.schema.servers import CachedTools, ServerStatus
+from toolcrib.servers.processes.log_lines import write_event
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.peer import OnNotice
 from toolcrib.servers.sessions.session import Session
@@ -85,6 +86,10 @@ class SupervisorContext:
     liveness_interval: float = 30.0
     log_path: Callable[[str], Path] = lambda server: Path(os.devnull)
     """The log of a server, which explains a start that takes too long."""
+
+    def tell(self, server: str, text: str) -> None:
+        """Write into its log what happened to a server."""
+        write_event(self.log_path(server), text)
 
 
 class _NullListener:

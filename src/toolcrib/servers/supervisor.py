@@ -29,7 +29,7 @@ from toolcrib.serverkit.readiness import Lack
 from toolcrib.servers.health import FLOODS, Health, SilenceTimer, watch_health
 from toolcrib.servers.ports import OpenSession, SupervisorContext
 from toolcrib.servers.processes.child import shortage_of
-from toolcrib.servers.processes.log import log_size, slow_start
+from toolcrib.servers.processes.log import LAST_OUTPUT, log_size, slow_start
 from toolcrib.servers.processes.orphans import signal_group
 from toolcrib.servers.restarts import HOPELESS as HOPELESS
 from toolcrib.servers.restarts import RestartBudget, not_ready
@@ -127,6 +127,9 @@ class Connection:
             try:
                 return await self._start(stack, None)
             except _ExitedOnProbe:
+                self._with.tell(
+                    self._entry.name, "Exited when asked for its protocol version. Trying the older one."
+                )
                 era = "legacy"
         return await self._start(stack, era)
 
@@ -169,6 +172,7 @@ class Connection:
 
     def _spawned(self, pid: int) -> None:
         self._group = pid
+        self._with.tell(self._entry.name, f"Started, process {pid}.")
         if self._slot is not None:
             self._slot.uses(pid)
 
@@ -301,9 +305,20 @@ class Supervisor:
         self._owner = asyncio.create_task(self._supervise(), name=f"server {self.entry.name}")
         self._set(ServerState.DISABLED, hint=hint)
 
-    async def close(self) -> None:
+    async def close(self, reason: str = "Stopped together with Toolcrib.") -> None:
         if self._owner is not None:
+            connected = self._is_connected
             await end_within(self._owner, OWNER_DEADLINE)
+            if connected:
+                self.tell(reason)
+
+    @property
+    def _is_connected(self) -> bool:
+        return self._connecting is not None and not self._connecting.done()
+
+    def tell(self, text: str) -> None:
+        """Write into the log what happened to the server."""
+        self._with.tell(self.entry.name, text)
 
     def start(self) -> None:
         """Start now and forget earlier failures; a running server is unchanged."""
@@ -328,14 +343,16 @@ class Supervisor:
         self._wanted.clear()
         self._hurry.set()
         await self._disconnect()
+        self.tell(reason)
         self._withdraw()
         self._set(
             ServerState.DISABLED, reason=reason, hint=f"Start it with `toolcrib start {self.entry.name}`."
         )
 
-    async def restart(self) -> None:
+    async def restart(self, reason: str = "Restarted by the user.") -> None:
         """End the server, if running, and start it, forgetting earlier failures."""
         await self._disconnect()
+        self.tell(reason)
         self.start()
 
     async def call(
@@ -471,6 +488,8 @@ class Supervisor:
         moment = self._with.clock.now().isoformat(timespec="seconds")
         self.status = replace(self.status, last_failure=f"{moment} {error.message}")
         logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
+        again = "Not started again." if decision.delay is None else f"Next try in {decision.delay:.1f} s."
+        self.tell(f"{error.message.partition(LAST_OUTPUT)[0]} {again}")
         details: dict[str, Any] = {"reason": error.message, "hint": error.hint}
         if decision.state is not ServerState.BACKOFF:
             self._withdraw()
@@ -504,6 +523,7 @@ class Supervisor:
         self._opened(session)
         await self._offer_list(definitions)
         self._session = session
+        self.tell(self._ready_text(session, len(definitions)))
         self._lacks = False
         self.error = None
         self._ready_since = self._with.clock.monotonic()
@@ -515,9 +535,19 @@ class Supervisor:
         )
         self._update_health()
 
+    def _ready_text(self, session: Session, tools: int) -> str:
+        """The last start took this long; a server that got what it lacked was ready for longer."""
+        info, version = session.agreement.server_info, self.status.version
+        name = " ".join(str(part) for part in (info.get("name"), version) if part)
+        seconds = self._with.clock.monotonic() - self._last_start
+        after = "Ready again" if self._lacks else f"Ready after {seconds:.1f} s"
+        offers = f"{tools} tool{'' if tools == 1 else 's'}"
+        return f"{after}: {', '.join([*([name] if name else []), f'protocol {self.status.era}', offers])}."
+
     def lacking(self, session: Session, lack: Lack) -> None:
         """Offer no tools until the server has what it needs; it keeps running and is asked again."""
         self._opened(session)
+        self.tell(f"Not ready: {lack.message}")
         self._session = None
         self._lacks = True
         self._withdraw()

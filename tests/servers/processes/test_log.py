@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.servers.processes import log
+from toolcrib.servers.processes import log, log_lines
 from toolcrib.servers.processes.log import FILE_SIZE, KEPT_FILES, LONGEST_LINE, MASK, ServerLog
+from toolcrib.servers.processes.log_lines import output_in, read_line, write_event
 
 SECRET = "tok-3n-0f-great-value"
 
@@ -25,13 +26,41 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return time
 
 
+def written(file: Path) -> str:
+    """What the server wrote, as it is in the file, without the times."""
+    return "".join(f"{line}\n" for line in output_in(file.read_text()))
+
+
+def test_each_line_has_its_time_and_is_told_apart_from_what_happened(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(log_lines.time, "time", lambda: 1_763_199_680.1234)
+    server_log = ServerLog(file)
+    server_log.feed(b"one\n2026-01-01T00:00:00.000Z = Started, process 1.\n")
+    write_event(file, "Exited with\ncode 3.")
+    server_log.close()
+    time = "2025-11-15T09:41:20.123Z"
+    assert [read_line(line) for line in file.read_text().splitlines()] == [
+        (time, False, "one"),
+        (time, False, "2026-01-01T00:00:00.000Z = Started, process 1."),
+        (time, True, "Exited with code 3."),
+    ]
+    assert output_in(file.read_text()) == ["one", "2026-01-01T00:00:00.000Z = Started, process 1."]
+
+
+def test_a_line_of_an_earlier_version_has_no_time():
+    line = "2026-11-15T09:41:20.123Z error: old"
+    assert read_line(line) == (None, False, line)
+    assert read_line("") == (None, False, "")
+
+
 def test_lines_reach_the_ring_and_the_file(file: Path):
     server_log = ServerLog(file)
     server_log.feed(b"one\ntw")
     server_log.feed(b"o\r\ncaf\xe9\n")
     server_log.line("[stdout] three")
     assert list(server_log.lines) == ["one", "two", "caf�", "[stdout] three"]
-    assert file.read_text() == "one\ntwo\ncaf�\n[stdout] three\n"
+    assert written(file) == "one\ntwo\ncaf�\n[stdout] three\n"
     assert file.stat().st_mode & 0o777 == 0o600
 
 
@@ -40,7 +69,7 @@ def test_the_tail_ends_with_an_unfinished_line(file: Path):
     server_log.feed(b"one\ntwo\nfatal: no key")
     assert server_log.tail(2) == ["two", "fatal: no key"]
     server_log.close()
-    assert file.read_text() == "one\ntwo\nfatal: no key\n"
+    assert written(file) == "one\ntwo\nfatal: no key\n"
     assert server_log.tail(1) == ["fatal: no key"]
 
 
@@ -63,7 +92,7 @@ def test_nothing_is_written_after_the_end(file: Path):
     server_log.close()
     server_log.feed(b"two\n")
     server_log.close()
-    assert file.read_text() == "one\n"
+    assert written(file) == "one\n"
     assert server_log.tail() == ["one", "two"]
 
 
@@ -102,7 +131,7 @@ def test_the_newest_lines_are_in_the_file_without_a_number(file: Path, now: list
         now[0] += 1
         server_log.line(f"{number:03d} " + "z" * 8000)
     server_log.close()
-    newest, older = file.read_text().splitlines(), Path(f"{file}.1").read_text().splitlines()
+    newest, older = output_in(file.read_text()), output_in(Path(f"{file}.1").read_text())
     assert newest[-1].startswith("199 ")
     assert int(newest[0][:3]) == int(older[-1][:3]) + 1
 
@@ -123,7 +152,7 @@ def test_what_exceeds_the_budget_of_a_second_is_counted_and_dropped(file: Path, 
     chunk = (b"f" * 63 + b"\n") * 1024
     for _ in range(100):
         server_log.feed(chunk)
-    assert file.stat().st_size == 8 * len(chunk)
+    assert len(written(file)) == 8 * len(chunk)
     assert server_log.dropped_bytes == 92 * len(chunk)
 
 
@@ -134,7 +163,7 @@ def test_after_a_flood_the_log_says_so_and_goes_on(file: Path, now: list[float])
     server_log.feed(b"the last of the flood\n")
     now[0] += 1
     server_log.feed(b"calm\n")
-    lines = file.read_text().splitlines()
+    lines = output_in(file.read_text())
     assert lines[-2:] == ["the last of the flood", "calm"]
     assert f"[output too fast: {server_log.dropped_bytes} bytes dropped so far]" in lines
 
@@ -147,7 +176,7 @@ def test_the_last_words_are_heard_even_in_a_flood(file: Path, now: list[float]):
     server_log.feed(b"patience")
     assert server_log.tail(1) == ["fatal: out of patience"]
     server_log.close()
-    assert file.read_text().splitlines()[-1] == "fatal: out of patience"
+    assert output_in(file.read_text())[-1] == "fatal: out of patience"
 
 
 def test_a_giant_line_in_a_flood_is_simply_gone(now: list[float]):
@@ -168,7 +197,7 @@ def test_secrets_are_masked_however_they_arrive(file: Path, piece: int):
     server_log.feed(f"again {SECRET}".encode())
     assert server_log.tail(1) == [f"again {MASK}"]
     server_log.close()
-    text = file.read_text()
+    text = written(file)
     assert SECRET not in text
     assert text.splitlines() == [
         f"using {MASK} for ab",

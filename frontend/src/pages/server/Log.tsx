@@ -11,7 +11,7 @@ import { download } from "../../ui/download";
 import { Icon } from "../../ui/Icon";
 import { Status } from "../../ui/Status";
 import type { Glance } from "../servers/model";
-import { filtered, graveWord, MOST, partsOf, type LogRow } from "./logLines";
+import { filtered, graveWord, MOST, partsOf, savedLine, type LogRow } from "./logLines";
 import { useLog } from "./useLog";
 import { junkText, TEXT } from "./text";
 
@@ -27,11 +27,7 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
   const wanted = useDeferredValue(filter);
   const rows = useMemo(() => filtered(log.rows, wanted), [log.rows, wanted]);
   const [heard, setHeard] = useState("");
-  const text = () =>
-    rows
-      .slice(-COPIED)
-      .map((row) => row.line)
-      .join("\n");
+  const text = () => rows.slice(-COPIED).map(savedLine).join("\n");
   return (
     <section className="panel" aria-label={TEXT.log}>
       <div className="panel-head">
@@ -45,7 +41,7 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
           <button
             type="button"
             className="btn bare small"
-            onClick={() => download(`${server.name}.log`, rows.map((row) => row.line).join("\n"))}
+            onClick={() => download(`${server.name}.log`, rows.map(savedLine).join("\n"))}
           >
             Download
           </button>
@@ -89,7 +85,7 @@ export function Log({ server, tall = false }: { server: Glance; tall?: boolean }
             setHeard(
               rows
                 .slice(-READ)
-                .map((row) => partsOf(row.line).text)
+                .map((row) => partsOf(row).text)
                 .join(". "),
             )
           }
@@ -165,17 +161,21 @@ function Lines({ rows, tall, waiting, onGoOn }: LinesProps) {
   );
 }
 
+function fullTime(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "full", timeStyle: "medium" });
+}
+
 function Line({ row, start }: { row: LogRow; start: number }) {
-  const { time, text, level } = partsOf(row.line);
-  const [before, word, after] = graveWord(text);
+  const { time, text, level } = partsOf(row);
+  const [before, word, after] = level === "event" ? [text, "", ""] : graveWord(text);
   const tone = level === "error" ? "error" : level === "warn" ? "warning" : "";
   return (
     <p
-      className="virtual-row"
+      className={level === "event" ? "virtual-row log-event" : "virtual-row"}
       style={{ height: LINE, transform: `translateY(${start}px)` }}
       title={text.length > 60 ? reveal(text) : undefined}
     >
-      <span>{time}</span>
+      <span title={row.time ? fullTime(row.time) : undefined}>{time}</span>
       <span>
         {reveal(before)}
         {word && <span className={tone}>{word}</span>}

@@ -20,7 +20,7 @@ export const TEXT = {
   paused: "Paused",
   pause: "Pause",
   resume: "Resume",
-  logFilter: "Filter, e.g. level:error timeout",
+  logFilter: "Filter, e.g. level:error or level:event",
   noLog: "No log output yet.",
   noLogEnded: "No log output before it stopped.",
   noMatch: "No lines match the filter.",

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 import { stream } from "../../api/client";
 import { useConnection } from "../../api/hooks";
-import { added, MOST, type LogRow } from "./logLines";
+import { added, MOST, type LogPart, type LogRow } from "./logLines";
 
 const AGAIN = 2_000;
 
@@ -17,21 +17,25 @@ export interface LogView {
   loaded: boolean;
 }
 
+function amount(parts: readonly LogPart[]): number {
+  return parts.reduce((sum, part) => sum + part.lines.length, 0);
+}
+
 /** A server's log as it grows. While paused, lines are kept apart and counted. */
 export function useLog(name: string): LogView {
   const [rows, setRows] = useState<LogRow[]>([]);
   const [waiting, setWaiting] = useState(0);
   const [paused, setPaused] = useState(false);
   const [loaded, setLoaded] = useState(false);
-  const held = useRef<string[]>([]);
+  const held = useRef<LogPart[]>([]);
   const isPaused = useRef(false);
   const next = useRef(0);
   const connected = useConnection().state === "connected";
 
-  const take = useCallback((lines: readonly string[]) => {
+  const take = useCallback((part: LogPart) => {
     const from = next.current;
-    next.current += lines.length;
-    setRows((before) => added(before, lines, from));
+    next.current += part.lines.length;
+    setRows((before) => added(before, part, from));
   }, []);
 
   useEffect(() => {
@@ -46,11 +50,11 @@ export function useLog(name: string): LogView {
         { name, count: MOST, follow: true, batch: true },
         (news) => {
           setLoaded(true);
-          const lines = "lines" in news ? news.lines : [news.line];
-          if (!isPaused.current) return take(lines);
-          held.current.push(...lines);
-          if (held.current.length > MOST) held.current = held.current.slice(-MOST);
-          setWaiting(held.current.length);
+          if (!("lines" in news)) return; // Only batches were asked for.
+          if (!isPaused.current) return take(news);
+          held.current.push(news);
+          while (amount(held.current) > MOST + news.lines.length) held.current.shift();
+          setWaiting(Math.min(MOST, amount(held.current)));
         },
         leaving.signal,
       ).catch(() => {
@@ -69,7 +73,7 @@ export function useLog(name: string): LogView {
       isPaused.current = stop;
       setPaused(stop);
       if (stop) return;
-      take(held.current);
+      held.current.forEach(take);
       held.current = [];
       setWaiting(0);
     },

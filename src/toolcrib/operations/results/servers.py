@@ -61,21 +61,30 @@ class ServerChecked(TypedDict):
     type: str | None
 
 
-class LogLines(TypedDict):
-    """The last lines that a server wrote to stderr, oldest first."""
+class LogPart(TypedDict):
+    """Lines of a server's log, oldest first: what it wrote to stderr, and what happened to it."""
 
-    server: str
     lines: list[str]
+    times: list[str | None]
+    """When each was written; null for lines of versions before this was recorded."""
+    events: list[int]
+    """The positions of the lines that tell what happened to the server, such as "Started"."""
+
+
+class LogLines(LogPart):
+    server: str
 
 
 @final
 class LogLine(TypedDict):
     line: str
+    time: str | None
+    is_event: bool
 
 
 @final
-class LogBatch(TypedDict):
-    lines: list[str]
+class LogBatch(LogPart):
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)

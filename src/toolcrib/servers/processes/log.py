@@ -16,9 +16,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 from toolcrib.errors import ConnectionLost, SpawnFailed, StartFailed, ToolcribError
+from toolcrib.servers.processes.log_lines import output_in, stamped
 
 MOST_READ = 16 * 1024
 LONGEST_SHOWN_LINE = 500
+LAST_OUTPUT = " Last output: "
 TELLING = re.compile(r"\b\w*(error|exception|fatal|panic|cannot|denied|refused|not found)\b", re.IGNORECASE)
 """Matches lines that usually explain a failure."""
 CANNOT_RUN = {126: "is not executable", 127: "was not found"}
@@ -55,7 +57,7 @@ def slow_start(server: str, message: str, log: Path, before: int) -> StartFailed
         with log.open("rb") as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(before if before <= end else 0, end - MOST_READ))
-            lines = file.read().decode("utf-8", "replace").splitlines()
+            lines = output_in(file.read().decode("utf-8", "replace"))
     except OSError:
         lines = []
     return StartFailed(f"{message}{_said(lines)}", hint=slow_start_hint(server))
@@ -68,7 +70,7 @@ def slow_start_hint(server: str) -> str:
 
 def _said(lines: list[str]) -> str:
     words = [line[:LONGEST_SHOWN_LINE] for line in telling_lines(lines)]
-    return f" Last output: {' / '.join(words)}" if words else ""
+    return f"{LAST_OUTPUT}{' / '.join(words)}" if words else ""
 
 
 def telling_lines(lines: list[str]) -> list[str]:
@@ -156,7 +158,7 @@ class ServerLog:
         self.lines.extend(cleaned)
         if self._path is not None:
             with contextlib.suppress(OSError):  # a full disk must not take the server down
-                self._write("".join(f"{line}\n" for line in cleaned).encode("utf-8", "replace"))
+                self._write(stamped(cleaned))
 
     def _cleaned(self, line: str) -> str:
         line = line.rstrip("\r")
