@@ -307,18 +307,11 @@ class Supervisor:
 
     async def close(self, reason: str = "Stopped together with Toolcrib.") -> None:
         if self._owner is not None:
-            connected = self._is_connected
+            connecting = self._connecting
+            connected = connecting is not None and not connecting.done()
             await end_within(self._owner, OWNER_DEADLINE)
             if connected:
-                self.tell(reason)
-
-    @property
-    def _is_connected(self) -> bool:
-        return self._connecting is not None and not self._connecting.done()
-
-    def tell(self, text: str) -> None:
-        """Write into the log what happened to the server."""
-        self._with.tell(self.entry.name, text)
+                self._with.tell(self.entry.name, reason)
 
     def start(self) -> None:
         """Start now and forget earlier failures; a running server is unchanged."""
@@ -343,7 +336,7 @@ class Supervisor:
         self._wanted.clear()
         self._hurry.set()
         await self._disconnect()
-        self.tell(reason)
+        self._with.tell(self.entry.name, reason)
         self._withdraw()
         self._set(
             ServerState.DISABLED, reason=reason, hint=f"Start it with `toolcrib start {self.entry.name}`."
@@ -352,7 +345,7 @@ class Supervisor:
     async def restart(self, reason: str = "Restarted by the user.") -> None:
         """End the server, if running, and start it, forgetting earlier failures."""
         await self._disconnect()
-        self.tell(reason)
+        self._with.tell(self.entry.name, reason)
         self.start()
 
     async def call(
@@ -489,7 +482,7 @@ class Supervisor:
         self.status = replace(self.status, last_failure=f"{moment} {error.message}")
         logger.info("server ended", extra={"server": self.entry.name, "reason": error.message})
         again = "Not started again." if decision.delay is None else f"Next try in {decision.delay:.1f} s."
-        self.tell(f"{error.message.partition(LAST_OUTPUT)[0]} {again}")
+        self._with.tell(self.entry.name, f"{error.message.partition(LAST_OUTPUT)[0]} {again}")
         details: dict[str, Any] = {"reason": error.message, "hint": error.hint}
         if decision.state is not ServerState.BACKOFF:
             self._withdraw()
@@ -523,7 +516,7 @@ class Supervisor:
         self._opened(session)
         await self._offer_list(definitions)
         self._session = session
-        self.tell(self._ready_text(session, len(definitions)))
+        self._with.tell(self.entry.name, self._ready_text(session, len(definitions)))
         self._lacks = False
         self.error = None
         self._ready_since = self._with.clock.monotonic()
@@ -547,7 +540,7 @@ class Supervisor:
     def lacking(self, session: Session, lack: Lack) -> None:
         """Offer no tools until the server has what it needs; it keeps running and is asked again."""
         self._opened(session)
-        self.tell(f"Not ready: {lack.message}")
+        self._with.tell(self.entry.name, f"Not ready: {lack.message}")
         self._session = None
         self._lacks = True
         self._withdraw()

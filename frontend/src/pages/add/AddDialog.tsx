@@ -40,7 +40,7 @@ export function AddDialog({ text = "", start = "paste", onClose, onFix }: Props)
   const [error, setError] = useState<unknown>(null);
   const [doing, setDoing] = useState<string | null>(null);
   const asked = useRef<AbortController | null>(null);
-  useEffect(() => () => asked.current?.abort(), []); // Whoever closes the dialog wants no answer.
+  useEffect(() => () => asked.current?.abort(), []); // A closed dialog needs no answer.
   const looking: LookingUp | null = doing === null ? null : { words: doing, stop: () => asked.current?.abort() };
   const setup = useSetups().find((one) => one.name === proposed?.name);
 
