@@ -15,6 +15,7 @@ from tests.web.browsing import Complaints, sign_in
 from tests.web.running import Crib
 from tests.web.screenshots.packages import fetch_wheel
 
+OFFERING = Path(__file__).parents[1] / "gateway" / "programs" / "offering.py"
 WEATHER = Path(__file__).parents[1] / "trust" / "weather_server.py"
 
 
@@ -275,3 +276,43 @@ def test_what_runs_is_told_with_its_sandbox_and_the_home_folder_as_people_write_
     runs = open_server("box").get_by_role("region", name="Runs as")
     expect(runs).to_contain_text("Folder~/code")
     expect(runs).to_contain_text("Sandboxnone")
+
+
+def test_resources_are_listed_and_read_and_their_text_stays_text(
+    crib: Crib, open_server: Callable[..., Page], complaints: Complaints
+):
+    complaints.expect(r"status of \d+.*resource_read")
+    crib.entry("memo", {"command": sys.executable, "args": [str(OFFERING), "modern", "rich", "<b>bold</b>"]})
+    page = open_server("memo", "resources")
+    listed = page.get_by_role("list", name="Resources").get_by_role("listitem")
+    expect(listed).to_have_count(5)
+
+    listed.filter(has_text="shared").get_by_role("button", name="Read").click()
+    expect(listed.filter(has_text="shared")).to_contain_text("['<b>bold</b>']: memo://shared")
+    listed.filter(has_text="picture").get_by_role("button", name="Read").click()
+    expect(listed.filter(has_text="picture").get_by_role("img")).to_be_visible()
+    listed.filter(has_text="data").get_by_role("button", name="Read").click()
+    expect(listed.filter(has_text="data")).to_contain_text("is not shown")
+    page.get_by_label("Address for notes").fill("memo://art/notes")
+    listed.filter(has_text="template").get_by_role("button", name="Read").click()
+    expect(listed.filter(has_text="template")).to_contain_text("memo://art/notes")
+    page.get_by_label("Address for notes").fill("memo://nothing")
+    listed.filter(has_text="template").get_by_role("button", name="Read").click()
+    expect(listed.filter(has_text="template").get_by_role("alert")).to_be_visible()
+
+
+def test_a_prompt_is_filled_in_by_a_form_and_a_server_without_any_says_so(
+    crib: Crib, open_server: Callable[..., Page]
+):
+    crib.entry("memo", {"command": sys.executable, "args": [str(OFFERING), "legacy"]})
+    page = open_server("memo", "prompts")
+    fill_in = page.get_by_role("button", name="Fill in greet")
+    expect(fill_in).to_be_disabled()
+    page.get_by_label("who").fill("Ada")
+    fill_in.click()
+    expect(page.get_by_role("region", name="Message of the user")).to_contain_text("Hello Ada")
+
+    page.goto(f"{crib.base}/servers/demo?tab=prompts")
+    expect(page.get_by_text("This server offers no prompts.")).to_be_visible()
+    page.get_by_role("tab", name="Resources").click()
+    expect(page.get_by_text("This server offers no resources.")).to_be_visible()

@@ -25,6 +25,14 @@ RESOURCES = [
     {"uri": "memo://shared", "name": "shared", "x-unknown": [1]},
     {"uri": "memo://data", "name": "data", "mimeType": "application/octet-stream"},
 ]
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+RICH = {
+    "memo://picture": {"mimeType": "image/png", "blob": PICTURE},
+    "memo://long": {"mimeType": "text/plain", "text": "word " * 50_000},
+}
+if "rich" in OPTIONS:
+    RESOURCES += [{"uri": uri, "name": uri, "mimeType": one["mimeType"]} for uri, one in RICH.items()]
+    RESOURCES += ["rubbish", {"name": "without an address"}]
 TEMPLATES = [{"uriTemplate": "memo://{topic}/notes", "name": "notes"}]
 TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("log", "grow", "touch")]
 listening = {}
@@ -73,6 +81,8 @@ def call(params):
 
 def read(params):
     uri = params["uri"]
+    if uri in RICH:
+        return {"contents": [{"uri": uri, **RICH[uri]}]}
     if uri == "memo://data":
         return {"contents": [{"uri": uri, "blob": "AAEC/w=="}]}
     known = uri in ("memo://shared", "memo://secret", "memo://grown") or (

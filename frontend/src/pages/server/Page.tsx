@@ -1,4 +1,5 @@
-/** The page of one server: its tabs (Overview, Tools, Log, Versions, Settings, Raw JSON), and when each is fetched
+/** The page of one server: its tabs (Overview, Tools, Resources, Prompts, Log, Versions,
+ * Settings, Raw JSON), and when each is fetched
  * again. */
 
 import { useState } from "react";
@@ -16,7 +17,9 @@ import { Log } from "./Log";
 import { NeedsAction } from "./NeedsAction";
 import { Overview } from "./Overview";
 import "./page.css";
+import { Prompts } from "./Prompts";
 import { RawJson } from "./RawJson";
+import { Resources } from "./Resources";
 import { SettingsForm } from "./SettingsForm";
 import { ToolsTable } from "./ToolsTable";
 import { Versions } from "./Versions";
@@ -65,6 +68,24 @@ export default function ServerPage() {
       content: (
         <div className="tab">
           <ToolsTable server={name} />
+        </div>
+      ),
+    },
+    {
+      value: "resources",
+      name: "Resources",
+      content: (
+        <div className="tab">
+          <Resources name={name} />
+        </div>
+      ),
+    },
+    {
+      value: "prompts",
+      name: "Prompts",
+      content: (
+        <div className="tab">
+          <Prompts name={name} />
         </div>
       ),
     },

@@ -1,5 +1,5 @@
 /** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts, the form of its
- * entry. */
+ * entry, resources and prompts. */
 
 import type { HeldGlance, HeldTool } from "../../api/types";
 import { day, plural, thousands } from "../../ui/amounts";
@@ -91,6 +91,27 @@ export const RUNS = {
   nothingElse: "and nothing else",
   process: "Process",
   none: "none",
+} as const;
+
+export const OFFERED = {
+  resources: "Resources",
+  prompts: "Prompts",
+  resource: "Resource",
+  template: "template",
+  noResources: "This server offers no resources.",
+  noPrompts: "This server offers no prompts.",
+  more: "Show more",
+  read: "Read",
+  reading: "Reading…",
+  close: "Close",
+  get: "Fill in",
+  copy: "Copy message",
+  optional: "optional",
+  empty: "It is empty.",
+  address: (name: string) => `Address for ${name}`,
+  notShown: (type: string, size: string) => `${type || "Binary content"}, ${size}, is not shown.`,
+  notText: (type: string) => `${type || "Content"} is not shown.`,
+  message: (role: string) => `Message of the ${role}`,
 } as const;
 
 export const FORM = {
