@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.errors import HostRunning
+from toolcrib.servers.processes.log_lines import output_in
 from toolcrib.servers.processes.orphans import marked
 
 HOST = """
@@ -45,7 +46,7 @@ def gone_within(pids: list[int], seconds: float) -> bool:
 
 def daemons_of(crib, names: list[str]) -> list[int]:
     logs = [(crib.home / "logs" / f"{name}.log").read_text() for name in names]
-    return [int(line.split()[1]) for log in logs for line in log.splitlines() if line.startswith("daemon ")]
+    return [int(line.split()[1]) for log in logs for line in output_in(log) if line.startswith("daemon ")]
 
 
 async def test_17_a_server_that_ignores_everything_is_gone_after_a_stop(crib):
