@@ -501,6 +501,7 @@ export interface CatalogSearch {
   query: string;
   total: number;
   servers: CatalogServer[];
+  registry: string;
   note: string;
 }
 
@@ -943,6 +944,7 @@ export interface EntryEditParams {
   name: string;
   text: string;
   digest?: string;
+  secrets?: string[] | null;
 }
 
 export interface EntryParams {
@@ -955,6 +957,7 @@ export interface EntryText {
   text: string;
   digest: string;
   unknown: string[];
+  keys: string[];
   line: number;
   file: string;
 }
@@ -963,6 +966,7 @@ export interface EntryWritten {
   name: string;
   digest: string;
   unknown: string[];
+  secrets: string[];
   needs_trust: boolean;
   remarks: string[];
 }
@@ -1265,9 +1269,9 @@ export interface InstallPlan {
   free_bytes: number | null;
 }
 
-/** Progress of an installation; `total` is 0 if unknown. */
+/** Progress of an installation; `total` is 0 if unknown. Stage and detail make a sentence. */
 export interface InstallStep {
-  stage: "runtime" | "resolve" | "fetch" | "copy" | "scripts" | "build" | "activate";
+  stage: "runtime" | "ask" | "resolve" | "fetch" | "copy" | "scripts" | "build" | "activate";
   detail: string;
   done: number;
   total: number;
@@ -1382,16 +1386,21 @@ export interface LocalServer {
 
 export interface LogBatch {
   lines: string[];
+  times: (string | null)[];
+  events: number[];
 }
 
 export interface LogLine {
   line: string;
+  time: string | null;
+  is_event: boolean;
 }
 
-/** The last lines that a server wrote to stderr, oldest first. */
 export interface LogLines {
-  server: string;
   lines: string[];
+  times: (string | null)[];
+  events: number[];
+  server: string;
 }
 
 /** The server, the hosts that the user confirmed, if asked, and how long the user may take. */
@@ -1849,6 +1858,46 @@ export interface ProgressEvent {
   message: string | null;
 }
 
+export interface PromptArgument {
+  name: string;
+  description: string;
+  required: boolean;
+}
+
+export interface PromptFilled {
+  server: string;
+  prompt: string;
+  description: string;
+  messages: PromptMessage[];
+}
+
+export interface PromptGetParams {
+  name: string;
+  prompt: string;
+  arguments?: Record<string, string>;
+}
+
+/** A prompt; its title stands for a missing description. */
+export interface PromptListed {
+  name: string;
+  description: string;
+  arguments: PromptArgument[];
+}
+
+/** A message of a prompt; `text` is empty if its content is something else, which `type` names. */
+export interface PromptMessage {
+  role: string;
+  type: string;
+  text: string;
+  cut: boolean;
+}
+
+export interface PromptsParams {
+  name: string;
+  limit?: number;
+  offset?: number;
+}
+
 /** The server to add: a paste, an entry, or a package; and the user's answers. */
 export interface ProposeParams {
   text?: string;
@@ -1999,6 +2048,43 @@ export interface ReplyTaken {
 export interface ResetNews {
   seq: number;
   kind: "reset";
+}
+
+/** One part of a resource: text, a picture as base64, or neither if it is something else or too large. */
+export interface ResourceContent {
+  uri: string;
+  mime_type: string;
+  text: string | null;
+  picture: string | null;
+  size: number;
+  cut: boolean;
+}
+
+/** A resource, or a template of addresses such as `file:///{path}`. */
+export interface ResourceListed {
+  kind: "resource" | "template";
+  uri: string;
+  name: string;
+  description: string;
+  mime_type: string;
+  size: number | null;
+}
+
+export interface ResourceRead {
+  server: string;
+  uri: string;
+  contents: ResourceContent[];
+}
+
+export interface ResourceReadParams {
+  name: string;
+  uri: string;
+}
+
+export interface ResourcesParams {
+  name: string;
+  limit?: number;
+  offset?: number;
 }
 
 export interface RestartParams {
@@ -4015,7 +4101,7 @@ export interface Operations {
     event: unknown;
     result: SignedOutOf;
   };
-  /** Show what a server wrote to stderr; with `follow` also each new line. */
+  /** Show what a server wrote to stderr and what happened to it; with `follow` also each new line. */
   logs: {
     params: LogsParams;
     event: LogLine | LogBatch;
@@ -4165,6 +4251,18 @@ export interface Operations {
     event: unknown;
     result: ProfileShown;
   };
+  /** Fill in a prompt of a server; no model is asked. */
+  prompt_get: {
+    params: PromptGetParams;
+    event: unknown;
+    result: PromptFilled;
+  };
+  /** List the prompts of a server. */
+  prompts: {
+    params: PromptsParams;
+    event: unknown;
+    result: PromptListed[];
+  };
   /** Show what adding a server would run, download and write; nothing is written. */
   propose: {
     params: ProposeParams;
@@ -4194,6 +4292,18 @@ export interface Operations {
     params: RemoveParams;
     event: unknown;
     result: ServerRemoval;
+  };
+  /** Read a resource of a server; long texts are cut, and of other content only pictures are given. */
+  resource_read: {
+    params: ResourceReadParams;
+    event: unknown;
+    result: ResourceRead;
+  };
+  /** List the resources of a server, then its templates of addresses. */
+  resources: {
+    params: ResourcesParams;
+    event: unknown;
+    result: ResourceListed[];
   };
   /** Restart a server and forget its earlier failures. */
   restart: {
