@@ -1,16 +1,37 @@
 /// <reference types="vitest/config" />
 import react from "@vitejs/plugin-react";
-import { defineConfig, loadEnv } from "vite";
+import { defineConfig, loadEnv, type Plugin, type Rolldown } from "vite";
+
+/** The script of `index.html` that the page waits for. */
+const BLOCKING = "theme.js";
+/** What the first view of a page shows beside `Page.tsx`: at its own address, and inside it. */
+const SHOWN: Record<string, readonly string[]> = {
+  workflows: ["workflows/list/WorkflowList.tsx"],
+  "chat/": ["chat/Page.tsx", "chat/Thread.tsx"],
+  "servers/": ["server/Page.tsx"],
+  "workflows/": ["workflows/Page.tsx", "workflows/editor/Editor.tsx", "workflows/canvas/Canvas.tsx"],
+};
 
 // The page is built into the Python package, without source maps; `npm run dev` asks a host that runs.
 export default defineConfig(({ mode }) => ({
-  plugins: [react()],
+  plugins: [react(), filesOfRoutes()],
   build: {
     outDir: "../src/toolcrib/web/static",
     emptyOutDir: true,
     sourcemap: false,
     target: "es2022",
     chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      output: {
+        // Few files: a browser asks for six at once, and each round costs the latency of the line.
+        codeSplitting: {
+          groups: [
+            { name: "shell", tags: ["$initial"], priority: 1 },
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 1_000 },
+          ],
+        },
+      },
+    },
   },
   // One thread for all tests: a new one for each file takes three times the work, and they share nothing they change.
   test: { pool: "threads", isolate: false, maxWorkers: 1 },
@@ -19,3 +40,44 @@ export default defineConfig(({ mode }) => ({
     proxy: { "/api": loadEnv(mode, ".", "TOOLCRIB_")["TOOLCRIB_ADDRESS"] ?? "http://127.0.0.1:4180" },
   },
 }));
+
+/** Writes `routes.json`: the files that each route needs, the largest module first. The host names them in the answer with
+ *  the page, so that the browser fetches all of them at once instead of those of the page after the first ones. */
+function filesOfRoutes(): Plugin {
+  return {
+    name: "files-of-routes",
+    generateBundle(_, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      const routes: Record<string, string[]> = {};
+      const add = (route: string, modules: readonly string[]) => {
+        const files = new Set<string>();
+        for (const chunk of chunks)
+          if (chunk.isEntry || modules.some((module) => chunk.facadeModuleId?.endsWith(`/src/pages/${module}`)))
+            addFiles(files, chunk, bundle);
+        const bySize = [...files].sort((one, other) => sizeOf(bundle[other]) - sizeOf(bundle[one]));
+        routes[route] = [BLOCKING, ...bySize];
+      };
+      for (const chunk of chunks) {
+        const page = /\/src\/pages\/(\w+)\/Page\.tsx$/.exec(chunk.facadeModuleId ?? "")?.[1];
+        if (page) add(page, [`${page}/Page.tsx`, ...(SHOWN[page] ?? [])]);
+      }
+      for (const [route, modules] of Object.entries(SHOWN)) if (route.endsWith("/")) add(route, modules);
+      this.emitFile({ type: "asset", fileName: "routes.json", source: JSON.stringify(routes) });
+    },
+  };
+}
+
+/** The chunk, its styles and what it imports. */
+function addFiles(found: Set<string>, chunk: Rolldown.OutputChunk, bundle: Rolldown.OutputBundle): void {
+  if (found.has(chunk.fileName)) return;
+  found.add(chunk.fileName);
+  for (const style of chunk.viteMetadata?.importedCss ?? []) found.add(style);
+  for (const name of chunk.imports) {
+    const next = bundle[name];
+    if (next?.type === "chunk") addFiles(found, next, bundle);
+  }
+}
+
+function sizeOf(file: Rolldown.OutputBundle[string] | undefined): number {
+  return (file?.type === "chunk" ? file.code : (file?.source ?? "")).length;
+}

@@ -25,7 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CONFIGURED = ("index.html", "vite.config.ts", "tsconfig.json", "package.json", "package-lock.json")
+BROTLI = "brotli.js"
+CONFIGURED = ("index.html", "vite.config.ts", BROTLI, "tsconfig.json", "package.json", "package-lock.json")
 SOURCES = ("src", "public", *CONFIGURED)
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -126,6 +127,7 @@ def _bundle(root: Path, node: tuple[str, ...]) -> None:
     shutil.rmtree(built, ignore_errors=True)
     run([*node, str(vite), "build", "--outDir", str(built), "--emptyOutDir"], frontend, BUILD_DEADLINE)
     _compress(built)
+    run([*node, BROTLI, *map(str, _compressible(built))], frontend, BUILD_DEADLINE)
     previous = static(root).with_name(".static-old")
     shutil.rmtree(previous, ignore_errors=True)
     if static(root).exists():
@@ -138,11 +140,15 @@ def _bundle(root: Path, node: tuple[str, ...]) -> None:
 
 def _compress(folder: Path) -> None:
     """Write a compressed copy beside each file, if it is smaller."""
-    for file in [file for file in folder.rglob("*") if file.suffix in COMPRESSED]:
+    for file in _compressible(folder):
         content = file.read_bytes()
         compressed = gzip.compress(content, 9, mtime=0)
         if len(compressed) < len(content):
             file.with_name(f"{file.name}.gz").write_bytes(compressed)
+
+
+def _compressible(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.suffix in COMPRESSED]
 
 
 def run(command: list[str], folder: Path, deadline: float) -> None:

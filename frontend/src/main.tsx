@@ -11,12 +11,15 @@ import { queries } from "./api/hooks";
 import { signIn } from "./api/key";
 import { live } from "./api/live";
 import { App } from "./app/App";
+import { loadPage } from "./app/PageView";
 import { guardPresses } from "./ui/pressGuard";
 
 async function start(): Promise<void> {
   guardPresses(document);
+  const page = loadPage(location.pathname);
   await signIn();
   live.start();
+  await page;
   const root = document.getElementById("root");
   if (!root) return;
   createRoot(root).render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -83,6 +84,51 @@ async def test_a_file_that_was_compressed_is_sent_so_to_who_takes_it(home: Home,
     assert unchanged.status_code == 304
     assert (page.text, page.headers["cache-control"]) == ("<title>Compressed</title>", "no-store")
     assert page.headers["content-type"].startswith("text/html")
+
+
+async def test_a_browser_that_takes_brotli_gets_the_smaller_copy(home: Home, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    put_page(static)
+    asset = "/assets/index-abc123.js"
+    (static / "assets" / "index-abc123.js.br").write_bytes(b"brotli")
+    (static / "assets" / "index-abc123.js.gz").write_bytes(gzip.compress(b"1"))
+    async with visiting(home, static) as client:
+        answers = {}
+        for given in ("gzip, deflate, br, zstd", "gzip, br;q=0"):
+            async with client.stream("GET", asset, headers={"Accept-Encoding": given}) as answer:
+                answers[given] = (
+                    answer.headers["content-encoding"],
+                    [part async for part in answer.aiter_raw()],
+                )
+
+    assert answers == {
+        "gzip, deflate, br, zstd": ("br", [b"brotli"]),
+        "gzip, br;q=0": ("gzip", [gzip.compress(b"1")]),
+    }
+
+
+async def test_the_page_names_the_files_of_its_route(home: Home, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    put_page(static)
+    routes = {
+        "servers": ["theme.js", "assets/list-1.js"],
+        "servers/": ["assets/one-1.css"],
+        "chat": ["assets/chat-1.js"],
+    }
+    (static / "routes.json").write_text(json.dumps(routes))
+    async with visiting(home, static) as client:
+        paths = ("/servers", "/servers/demo", "/chat/1?question=2", "/", "/nowhere/x")
+        links = [(await client.get(path)).headers["link"] for path in paths]
+        asset = await client.get("/assets/index-abc123.js")
+
+    assert links == [
+        "</theme.js>; rel=preload; as=script, </assets/list-1.js>; rel=modulepreload; crossorigin",
+        "</assets/one-1.css>; rel=preload; as=style; crossorigin",
+        "</assets/chat-1.js>; rel=modulepreload; crossorigin",
+        "",
+        "",
+    ]
+    assert "link" not in asset.headers
 
 
 async def test_a_place_in_the_page_gets_the_page_and_a_missing_file_does_not(

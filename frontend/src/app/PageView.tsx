@@ -1,24 +1,34 @@
 /** Loads and shows the page of the current path; "Page not found", and the error box of a page that crashed. */
 
-import { Component, lazy, Suspense, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
+import { Component, lazy, Suspense, useEffect, type ComponentType, type ReactNode } from "react";
 
+import { fetchDeferred, soonest } from "../ui/deferred";
 import { Loading } from "../ui/Loading";
 import { MOD } from "../ui/platform";
 import { ErrorBox } from "../ui/ErrorBox";
 import { pageAt } from "./places";
 import { Link, usePath } from "./router";
-import { HomeRedirect } from "./HomeRedirect";
+import { HomeRedirect, homePath } from "./HomeRedirect";
 
 type Loader = () => Promise<{ default: ComponentType }>;
 
 // The folder is the list: each page is loaded when it is first opened.
 const loaders = import.meta.glob<{ default: ComponentType }>("../pages/*/Page.tsx");
-const pages = new Map<string, LazyExoticComponent<ComponentType>>();
+const pages = new Map<string, ComponentType>();
 for (const [path, loader] of Object.entries(loaders)) {
   pages.set(path.split("/")[2] ?? "", lazy(loader as Loader));
 }
 
+/** Load the page of this path before the first drawing: React waits 300 ms before it replaces a placeholder. */
+export async function loadPage(path: string): Promise<void> {
+  const page = pageAt(path === "/" ? homePath() : path);
+  const loaded = await loaders[`../pages/${page}/Page.tsx`]?.().catch(() => null);
+  await Promise.all(soonest);
+  if (loaded) pages.set(page, loaded.default);
+}
+
 export function PageView() {
+  useEffect(fetchDeferred, []);
   const path = usePath();
   const page = pageAt(path);
   if (path === "/") return <HomeRedirect />;

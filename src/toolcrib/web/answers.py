@@ -1,5 +1,5 @@
-"""Errors of the API: `{"error": {kind, message, hint}}`, with the HTTP status of each kind; and the security
-headers of every response (Content-Security-Policy)."""
+"""Errors of the API: `{"error": {kind, message, hint}}`, with the HTTP status of each kind; the security
+headers of every response (Content-Security-Policy); and which compression a client accepts."""
 
 from __future__ import annotations
 
@@ -74,6 +74,15 @@ def unexpected() -> ToolcribError:
         "Internal error.",
         hint="This is a bug in Toolcrib. The host's log has the details.",
     )
+
+
+def accepts(accepted: str, coding: str) -> bool:
+    """Whether an `Accept-Encoding` names this coding, and not with a weight of 0."""
+    for part in accepted.split(","):
+        name, _, weight = part.replace(" ", "").partition(";q=")
+        if name.lower() == coding:
+            return weight.strip("0.") != "" or weight == ""
+    return False
 
 
 def refuse(

@@ -1,15 +1,17 @@
-"""`POST /api/OPERATION`: runs an operation for the page and returns JSON or a stream of events, with a
-heartbeat."""
+"""`POST /api/OPERATION`: runs an operation for the page and returns JSON, compressed with gzip if it is
+large, or a stream of events, with a heartbeat."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import zlib
 from collections.abc import AsyncGenerator
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import from_json
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -22,14 +24,48 @@ from toolcrib.schema.deciders import decider, deciding
 from toolcrib.schema.system_failures import explained
 from toolcrib.serverkit.encoding import Excessive, encode, encode_any, is_large, parse_any
 from toolcrib.tasks import cancel_and_wait
-from toolcrib.web.answers import error_json, status_of, unexpected
+from toolcrib.web.answers import accepts, error_json, status_of, unexpected
 
 logger = logging.getLogger(__name__)
 
 QUEUE = 100
 """Events queued for a slow page; if there are more, the operation waits."""
 HEARTBEAT = 10.0
+WORTH_COMPRESSING = 1_000
+"""Bytes of JSON; compressing them takes 20 microseconds, which a tunnel to another machine pays back."""
+LEVEL = 1
+"""A quarter of the size in 1.6 ms for 200 kB; level 6 saves a fifth more and takes five times as long."""
+LONG_WORK = 250_000
+"""Bytes whose compression would hold the event loop for more than two milliseconds."""
+GZIP = zlib.MAX_WBITS | 16
 _END = object()
+
+
+class JsonAnswer(Response):
+    """JSON, compressed if it is large and the client accepts gzip.
+
+    The length of a compressed body can give away a secret that stands beside text of an attacker who also
+    makes the browser repeat the request (BREACH). No answer has the value of a stored secret in it, keys and
+    tokens that are shown once are in answers too short to be compressed, and no other site can make a browser
+    send the key that every request needs.
+    """
+
+    media_type = "application/json"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if len(self.body) >= WORTH_COMPRESSING:
+            self.headers["vary"] = "Accept-Encoding"
+            if accepts(Headers(scope=scope).get("accept-encoding", ""), "gzip"):
+                long = len(self.body) >= LONG_WORK
+                self.body = await asyncio.to_thread(_compress, self.body) if long else _compress(self.body)
+                self.headers["content-encoding"] = "gzip"
+                self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+def _compress(body: bytes | memoryview) -> bytes:
+    compressor = zlib.compressobj(LEVEL, wbits=GZIP)
+    return compressor.compress(body) + compressor.flush()
 
 
 class EventStream(StreamingResponse):
@@ -47,7 +83,7 @@ class EventStream(StreamingResponse):
 
 
 def answer(value: Any, status: int = 200) -> Response:
-    return Response(encode(value), status, media_type="application/json")
+    return JsonAnswer(encode(value), status)
 
 
 def failed(error: ToolcribError) -> Response:
@@ -66,7 +102,7 @@ async def operate(host: Host, request: Request) -> Response:
         return EventStream(_stream(host, operation, params, decider()))
     try:
         result = await _run(host, operation, params, Invocation(from_page=True))
-        return Response(await encode_any(result), media_type="application/json")
+        return JsonAnswer(await encode_any(result))
     except ToolcribError as error:
         return failed(error)
 

@@ -4,7 +4,7 @@
 import { memo, useMemo, useState, useSyncExternalStore } from "react";
 
 import { Icon } from "../../ui/Icon";
-import { Markdown } from "../../ui/Markdown";
+import { Markdown } from "../../ui/LazyMarkdown";
 import { blocks, sentences } from "./groups";
 import type { TextView } from "./view";
 import { TEXT } from "./text";

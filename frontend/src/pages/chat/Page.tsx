@@ -12,6 +12,7 @@ import { useTopTitle } from "../../app/title";
 import { Dialog } from "../../ui/Dialog";
 import { Loading } from "../../ui/Loading";
 import { ErrorBox } from "../../ui/ErrorBox";
+import { deferred } from "../../ui/deferred";
 import { ActionsContext } from "./actions";
 import { ChatList, EVERY_CHAT } from "./ChatList";
 import { ChatScreens } from "./ChatScreens";
@@ -24,10 +25,11 @@ import { Offered, type Choice } from "./Offered";
 import { allFit } from "./reasons";
 import "./page.css";
 import { useTurnActions } from "./turnActions";
-import { isIn, Thread } from "./Thread";
-import { keptTurn, openQuestions, type TurnView } from "./view";
+import { isIn, keptTurn, openQuestions, type TurnView } from "./view";
 import { useNarrow, useRoom } from "./widths";
 import { MODES, TEXT } from "./text";
+
+const Thread = deferred(() => import("./Thread").then((module) => module.Thread), ThreadLoading);
 
 refreshOn("waiting", "chats");
 refreshOn("tools", "tools");
@@ -104,11 +106,7 @@ function Talk({ chat }: { chat: string | null }) {
             <Empty model={chosen.model} onAsk={actions.send} onModel={chosen.setModel} />
           </div>
         ) : view === null ? (
-          <div className="scroller">
-            <div className="thread">
-              <Loading rows={5} />
-            </div>
-          </div>
+          <ThreadLoading />
         ) : (
           <Thread
             chat={chat}
@@ -201,6 +199,16 @@ function VersionBar({ onLatest, onFork }: { onLatest: () => void; onFork: () => 
         <button type="button" className="btn small primary" onClick={onLatest}>
           {TEXT.latestVersion}
         </button>
+      </div>
+    </div>
+  );
+}
+
+function ThreadLoading() {
+  return (
+    <div className="scroller">
+      <div className="thread">
+        <Loading rows={5} />
       </div>
     </div>
   );

@@ -6,7 +6,7 @@ import { useMemo, useState, type ReactNode } from "react";
 import { characters } from "../../ui/amounts";
 import { reveal } from "../../ui/hidden";
 import { BEGINNING, LongText } from "../../ui/LongText";
-import { Markdown } from "../../ui/Markdown";
+import { Markdown } from "../../ui/LazyMarkdown";
 import { TEXT } from "./text";
 import "./cards.css";
 import "./text.css";

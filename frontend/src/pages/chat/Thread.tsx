@@ -9,7 +9,7 @@ import { showPlace } from "../../ui/foundWord";
 import { spoken } from "./callText";
 import { sentences } from "./groups";
 import { Turn } from "./Turn";
-import { openQuestions, type TurnView } from "./view";
+import { isIn, openQuestions, type TurnView } from "./view";
 import { TEXT } from "./text";
 
 const NEAR = 48; // Pixels from the end within which the list keeps following.
@@ -129,10 +129,6 @@ export function Thread({ turns, wanted, chat, at, find, sent }: Props) {
       <Spoken turn={turns.at(-1)} />
     </div>
   );
-}
-
-export function isIn(turn: TurnView, entry: number): boolean {
-  return turn.position !== null && turn.until !== null && turn.position <= entry && entry < turn.until;
 }
 
 /** For a screen reader: sentence by sentence, card by card, and a question at once. */

@@ -191,3 +191,8 @@ export function openQuestions(turn: TurnView | undefined): Asking[] {
     return item.kind === "call" && item.asking ? [item.asking] : [];
   });
 }
+
+/** Whether an entry of a chat belongs to this turn. */
+export function isIn(turn: TurnView, entry: number): boolean {
+  return turn.position !== null && turn.until !== null && turn.position <= entry && entry < turn.until;
+}

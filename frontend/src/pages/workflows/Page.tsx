@@ -2,9 +2,16 @@
 
 import { refreshOn } from "../../api/hooks";
 import { useRest } from "../../app/router";
-import { Editor } from "./editor/Editor";
-import { WorkflowList } from "./list/WorkflowList";
+import { deferred } from "../../ui/deferred";
 import "./page.css";
+
+const isInside = location.pathname.split("/").length > 2;
+const Editor = deferred(() => import("./editor/Editor").then((module) => module.Editor), undefined, isInside);
+const WorkflowList = deferred(
+  () => import("./list/WorkflowList").then((module) => module.WorkflowList),
+  undefined,
+  !isInside,
+);
 
 refreshOn("run", "workflow_show", "workflow_runs", "workflow_step", "workflow_triggers", "waiting");
 refreshOn("workflow", "workflow_list", "workflow_get", "workflow_versions");

@@ -1,11 +1,12 @@
 /** The editor of a workflow: canvas or list and which is remembered, palette, panel, where a new step goes, and
  * showing a run on the steps it ran with. */
 
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 
 import type { RunShown, WorkflowProblem } from "../../../api/types";
 import { useRightPanel } from "../../../app/panels";
 import { navigate, setSearch, useSearch } from "../../../app/router";
+import { deferred } from "../../../ui/deferred";
 import { ErrorBox } from "../../../ui/ErrorBox";
 import { Loading } from "../../../ui/Loading";
 import { useMedia } from "../../../ui/media";
@@ -16,8 +17,6 @@ import { mainOutput, type Kinds } from "../graph/kinds";
 import { rowsOf } from "../graph/order";
 import { Panel } from "../panel/Panel";
 import { Bar } from "./Bar";
-import { EditorDialogs } from "./EditorDialogs";
-import { ListView } from "./ListView";
 import { NoticeStrips } from "./NoticeStrips";
 import { Palette } from "./Palette";
 import { problemsToShow, problemText } from "./problems";
@@ -30,7 +29,13 @@ import { useStart } from "./useStart";
 import type { Open, View } from "./views";
 import { useShownRun } from "../runs/useRun";
 
-const Canvas = lazy(() => import("../canvas/Canvas"));
+const EditorDialogs = deferred(() => import("./EditorDialogs").then((module) => module.EditorDialogs));
+const ListView = deferred(() => import("./ListView").then((module) => module.ListView));
+const Canvas = deferred(
+  () => import("../canvas/Canvas").then((module) => module.default),
+  () => <Loading />,
+  true,
+);
 
 interface Props {
   kinds: Kinds;
@@ -128,19 +133,17 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
         <NoticeStrips {...{ editor, saving, run, frozen }} problems={found} onGo={goTo} onOpen={setOpen} />
         {runError && !run && <ErrorBox error={runError} />}
         {view === "canvas" && (
-          <Suspense fallback={<Loading />}>
-            <Canvas
-              graph={shownGraph}
-              look={look}
-              frozen={frozen}
-              onChange={editor.change}
-              onSelect={editor.select}
-              onOpen={openPanel}
-              onAdd={add}
-              entriesOf={(id) => stepEntries({ editor, look, graph: shownGraph, onOpen: setOpen }, id)}
-              wanted={wanted}
-            />
-          </Suspense>
+          <Canvas
+            graph={shownGraph}
+            look={look}
+            frozen={frozen}
+            onChange={editor.change}
+            onSelect={editor.select}
+            onOpen={openPanel}
+            onAdd={add}
+            entriesOf={(id) => stepEntries({ editor, look, graph: shownGraph, onOpen: setOpen }, id)}
+            wanted={wanted}
+          />
         )}
         {view === "list" && (
           <ListView {...{ editor, frozen, look, wanted }} graph={shownGraph} onOpenStep={openPanel} onOpen={setOpen} />
@@ -149,17 +152,19 @@ export function EditorView({ kinds, stored, version, problems, run, runError }: 
       {(beside || narrow) && (
         <Panel {...{ editor, kinds, shown, frozen }} graph={shownGraph} onGo={goTo} onOpen={setOpen} />
       )}
-      <EditorDialogs
-        open={open}
-        editor={editor}
-        kinds={kinds}
-        saving={saving}
-        starting={starting}
-        onClose={() => {
-          setOpen(null);
-          starting.forget();
-        }}
-      />
+      {open && (
+        <EditorDialogs
+          open={open}
+          editor={editor}
+          kinds={kinds}
+          saving={saving}
+          starting={starting}
+          onClose={() => {
+            setOpen(null);
+            starting.forget();
+          }}
+        />
+      )}
     </div>
   );
 }

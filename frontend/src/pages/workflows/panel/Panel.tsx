@@ -4,6 +4,7 @@
 import { useState } from "react";
 
 import { useOperation } from "../../../api/hooks";
+import { deferred } from "../../../ui/deferred";
 import { reveal } from "../../../ui/hidden";
 import { TabBar } from "../../../ui/TabBar";
 import { kindBeside } from "../editor/kinds";
@@ -17,11 +18,12 @@ import { STEPS } from "../text/editor";
 import { PANEL } from "../text/panel";
 import { ChecksTab } from "./ChecksTab";
 import "./panel.css";
-import { Questions } from "./Questions";
-import { RunsTab } from "./RunsTab";
 import { StepSetup } from "./StepSetup";
-import { TraceTab } from "./TraceTab";
 import { WorkflowSetup } from "./WorkflowSetup";
+
+const Questions = deferred(() => import("./Questions").then((module) => module.Questions));
+const RunsTab = deferred(() => import("./RunsTab").then((module) => module.RunsTab));
+const TraceTab = deferred(() => import("./TraceTab").then((module) => module.TraceTab));
 
 export interface PanelProps {
   editor: EditorControls;
