@@ -127,7 +127,6 @@ def test_many_calls_are_counted_instead_of_told(crib: Crib) -> None:
     seen: list[News] = []
     with crib.live() as events:
         next(events)
-        before = until(events, of("calls"))["count"]
         with httpx2.Client(base_url=crib.base, headers=crib.headers(), timeout=DEADLINE) as client:
             for _ in range(60):  # over one connection, so that even a slow machine makes many in a moment
                 client.post("/api/call", json={"tool": "demo__add", "arguments": {"a": 1, "b": 2}})
@@ -137,9 +136,31 @@ def test_many_calls_are_counted_instead_of_told(crib: Crib) -> None:
             seen.append(one)
             told += {"call": 1, "calls": one.get("count", 0)}.get(one["kind"], 0)
 
-    assert before == 0
     assert told == 60
     assert any(one["kind"] == "calls" for one in seen)
+
+
+def test_a_page_that_returns_after_the_last_one_left_looks_at_the_calls_again(crib: Crib) -> None:
+    with crib.live() as events:
+        known = next(events)["id"]
+    crib.run("call", tool="demo__add", arguments={"a": 1, "b": 2})
+
+    with crib.live(known) as events:
+        missed = until(events, lambda one: one["kind"] in ("call", "calls"))
+
+    assert (missed["kind"], missed.get("count")) in (("calls", 0), ("call", None))
+
+
+def test_an_answer_names_the_event_before_it_and_a_stream_the_one_before_its_first(crib: Crib) -> None:
+    answered = crib.post("/api/host_info", {}).headers["x-event-id"]
+    crib.run("disable", name="demo")
+    later = crib.post("/api/host_info", {}).headers["x-event-id"]
+    with httpx2.stream("GET", f"{crib.base}/api/live", headers=crib.headers(), timeout=DEADLINE) as stream:
+        begins = stream.headers["x-event-id"]
+
+    run, number = answered.split("-")
+    assert later.split("-")[0] == begins.split("-")[0] == run
+    assert int(number) < int(later.split("-")[1]) <= int(begins.split("-")[1])
 
 
 def test_what_waits_for_a_person_is_told_as_it_comes_and_goes(crib: Crib) -> None:

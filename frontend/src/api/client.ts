@@ -11,6 +11,19 @@ export type Params<O extends OperationName> = Operations[O]["params"];
 export type Result<O extends OperationName> = Operations[O]["result"];
 export type OperationEvent<O extends OperationName> = Operations[O]["event"];
 
+/** The answer's latest event, before it was made. */
+export const EVENT_ID = "x-event-id";
+
+let oldest = "";
+
+/** Whether events came between an answer of the host and this one, with which the stream of events begins. */
+export function missedEvents(beginning: string): boolean {
+  const [run = "", number] = beginning.split("-");
+  return oldest !== "" && (!oldest.startsWith(`${run}-`) || numberOf(oldest) < Number(number));
+}
+
+const numberOf = (eventId: string) => Number(eventId.split("-")[1]);
+
 export async function request(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("authorization", `Bearer ${pageKey() ?? ""}`);
@@ -37,6 +50,8 @@ export async function run<O extends OperationName>(
   // Browsers send at most 64 kB in this way.
   const keepalive = options.keepalive === true && String(init.body).length < 20_000;
   const answer = await request(`/api/${operation}`, { ...init, keepalive });
+  const eventId = answer.headers.get(EVENT_ID) ?? "";
+  if (oldest === "" || numberOf(eventId) < numberOf(oldest)) oldest = eventId;
   return (await answer.json()) as Result<O>;
 }
 

@@ -47,7 +47,7 @@ live.listen((event) => {
     void queries.invalidateQueries();
     return;
   }
-  if (event.kind === "connected") {
+  if (event.kind === "missed") {
     // What was answered before the stream opened may have changed unnoticed.
     void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 });
     return;

@@ -3,14 +3,15 @@ silence after which it counts as lost), and reports when events may have been mi
 
 A browser opens few connections to one host, so only one tab connects and forwards the events to the others. */
 
-import { request } from "./client";
+import { EVENT_ID, missedEvents, request } from "./client";
 import { ApiError } from "./errors";
 import { pageKey } from "./key";
 import { sentEvents } from "./sse";
 import type { News } from "./types";
 
-/** An event of the host, or `connected` when the stream first opens, or `reconnected` after it was lost. */
-export type LiveEvent = News | { kind: "connected" | "reconnected" };
+/** An event of the host, or `missed` when there were events between an answer and the first opening of the stream, or
+ *  `reconnected` after it was lost. */
+export type LiveEvent = News | { kind: "missed" | "reconnected" };
 
 export interface Connection {
   state: "connecting" | "connected" | "gone" | "signed-out";
@@ -106,19 +107,19 @@ class LiveStream {
       const headers: Record<string, string> = { accept: "text/event-stream" };
       if (this.lastId) headers["last-event-id"] = this.lastId;
       const response = await request("/api/live", { method: "GET", headers, signal: silence.signal });
-      this.connected();
+      this.connected(response.headers.get(EVENT_ID) ?? "");
       if (response.body) await this.read(response.body.pipeThrough(observed(restartTimer)));
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private connected(): void {
+  private connected(beginning: string): void {
     const before = this.connection.state;
     this.failures = 0;
     this.shareConnection({ state: "connected", since: null, retryAt: null });
     if (before === "gone") this.share("", { kind: "reconnected" });
-    else if (before === "connecting") this.share("", { kind: "connected" });
+    else if (before === "connecting" && missedEvents(beginning)) this.share("", { kind: "missed" });
   }
 
   private async read(body: ReadableStream<Uint8Array>): Promise<void> {

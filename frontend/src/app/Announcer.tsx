@@ -19,7 +19,7 @@ export function Announcer() {
   const known = useRef(new Map<string, string>());
   const [said, tell] = useSpoken();
   useEffect(() => {
-    run("servers", {}).then(
+    queries.fetchQuery({ queryKey: ["servers", {}], queryFn: () => run("servers", {}) }).then(
       (servers) => (known.current = new Map([...statesOf(servers), ...known.current])),
       () => undefined, // The strip at the top says that the host is away.
     );

@@ -12,10 +12,10 @@ import { Link, usePath } from "./router";
 import { switchTheme } from "./theme";
 
 refreshOn("waiting", "waiting", "host_info");
-refreshOn("server", "host_info", "waiting");
-refreshOn("server_removed", "host_info", "waiting");
-refreshOn("tools", "host_info", "waiting");
-refreshOn("config", "host_info", "waiting");
+refreshOn("server", "host_info", "waiting", "servers");
+refreshOn("server_removed", "host_info", "waiting", "servers");
+refreshOn("tools", "host_info", "waiting", "servers");
+refreshOn("config", "host_info", "waiting", "servers");
 
 const SHOWN = 5;
 

@@ -48,6 +48,8 @@ CALLS_A_TICK = 2
 KEPT = 2000
 """Events kept for pages that reconnect."""
 HEARTBEAT = 10.0
+ARRIVING = 30.0
+"""Seconds from a page's first answer in which it asks for events."""
 MAX_PAGES = 64
 SETTLING = 0.1
 """Seconds in which changes to the list of what waits are combined."""
@@ -152,7 +154,7 @@ class Hub:
         """Add an event to the series."""
         self._number += 1
         body = encode({"seq": self._number, "kind": kind, **fields})
-        event = b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
+        event = b"id: %b\ndata: %b\n\n" % (self._latest.encode(), body)
         self._kept.append((self._number, event))
         self.wake()
 
@@ -171,14 +173,24 @@ class Hub:
         """Whether another page may connect."""
         return self.pages < MAX_PAGES and not self.closed
 
+    def meet(self) -> str:
+        """The id of the latest event, for a page that will ask for later ones; follows calls from now on."""
+        self._begin_calls()
+        return self._latest
+
+    @property
+    def _latest(self) -> str:
+        return f"{self.run}-{self._number}"
+
     async def stream(
-        self, last_event_id: str, is_signed_in: Callable[[], bool]
+        self, last_event_id: str, latest: str, is_signed_in: Callable[[], bool]
     ) -> AsyncGenerator[bytes, None]:
-        """The events after `last_event_id` as server-sent events; ends when the page is signed out."""
+        """The events after `last_event_id`, or after `latest` if it is unknown, as server-sent events; ends
+        when the page is signed out."""
         self._enter()
         try:
             known = self._position(last_event_id)
-            position = self._number if known is None else known
+            position = int(latest.rpartition("-")[2]) if known is None else known
             yield self._single("hello", run=self.run, resumed=known is not None and bool(last_event_id))
             if known is None and last_event_id:
                 yield self._single("reset")
@@ -209,18 +221,27 @@ class Hub:
     def _single(self, kind: str, **fields: Any) -> bytes:
         """An event for a single page; it repeats the number of the latest event."""
         body = encode({"seq": self._number, "kind": kind, **fields})
-        return b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
+        return b"id: %b\ndata: %b\n\n" % (self._latest.encode(), body)
 
     def _enter(self) -> None:
         self.pages += 1
-        if self._calls is None:
-            self._calls = asyncio.create_task(self._follow_calls(), name="page calls")
+        self._begin_calls()
 
     def _leave(self) -> None:
         self.pages -= 1
+        self._end_calls()
+
+    def _begin_calls(self) -> None:
+        if self._calls is None and not self.closed:
+            self._calls = asyncio.create_task(self._follow_calls(), name="page calls")
+            asyncio.get_running_loop().call_later(ARRIVING, self._end_calls)
+
+    def _end_calls(self) -> None:
         if not self.pages and self._calls is not None:
             self._calls.cancel()
             self._calls = None
+            # Calls that end from now on are not in the series: a page that resumes from before asks for all.
+            self.publish("calls", count=0)
 
     async def _follow(self) -> None:
         with self._host.events.subscribe(without=CallFinished) as events:
@@ -245,8 +266,6 @@ class Hub:
     async def _follow_calls(self) -> None:
         """Publish calls one by one while they are few, else their count; and the number of running calls."""
         calls = CallEvents(self._host, self.publish)
-        # Calls that ended while no page was open are not in the series.
-        self.publish("calls", count=0)
         with self._host.events.subscribe() as events:
             while True:
                 with contextlib.suppress(TimeoutError):
