@@ -7,11 +7,13 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Request, ViewportSize, expect
+from playwright.sync_api import Locator, Page, Request, Route, ViewportSize, expect
 
 from tests.web.browsing import NARROW, WIDE, Complaints, sign_in
 from tests.web.chatting import FIELD
 from tests.web.running import Crib
+from tests.web.vendor import Say, Vendor
+from tests.web.waiting import until
 
 NewPage = Callable[[], Page]
 BROKEN_OFF = r"ERR_|Failed to load resource|network"
@@ -50,12 +52,62 @@ def test_the_palette_finds_a_server_and_opens_it_without_a_mouse(crib: Crib, new
     field.press_sequentially("postg")
     expect(page.get_by_role("option", name=re.compile("^postgres server"))).to_be_visible()
     expect(page.get_by_role("option", name="Turn off postgres")).to_be_visible()
-    while "server" not in page.get_by_role("option", selected=True).inner_text():
-        field.press("ArrowDown")
     field.press("Enter")
 
     expect(page).to_have_url(f"{crib.base}/servers/postgres")
     expect(page.get_by_role("heading", name="postgres", exact=True)).to_be_visible()
+
+
+def find(page: Page, text: str) -> Locator:
+    page.locator("body").press("Control+k")
+    page.get_by_role("combobox").fill(text)
+    return page.get_by_role("option", selected=True)
+
+
+def test_enter_opens_the_named_thing_before_its_answer_came_and_never_restarts_it(
+    crib: Crib, new_page: NewPage
+) -> None:
+    page = enter_servers(crib, new_page())
+    held: list[Route] = []
+    page.route("**/api/workflow_list", lambda route: held.append(route))
+    page.locator("body").press("Control+k")
+    page.get_by_role("combobox").fill("demo")
+    page.get_by_role("combobox").press("Enter")
+    expect(page.get_by_role("combobox")).to_be_visible()
+    assert page.url == f"{crib.base}/servers"
+    held[0].continue_()
+
+    expect(page).to_have_url(f"{crib.base}/servers/demo")
+    [demo] = [server for server in crib.run("servers") if server["name"] == "demo"]
+    assert (demo["state"], demo["restarts"]) == ("ready", 0)
+
+
+def test_the_palette_finds_chats_settings_and_what_was_open_and_forgives_a_letter(
+    crib: Crib, model: Vendor, new_page: NewPage
+) -> None:
+    model.say(Say("The disk was full on Tuesday."))
+    page = enter_servers(crib, new_page())
+    chat = crib.run("chat_send", text="Why did it fail?")["chat"]
+    until(lambda: crib.run("chat_view", chat=chat)["chat"]["state"] == "done")
+    crib.run("chat_rename", chat=chat, title="Nightly export")
+
+    expect(find(page, "nigthly")).to_contain_text("Nightly export")
+    page.get_by_role("combobox").fill("disk was full")
+    expect(page.get_by_role("option", name="Nightly export")).to_contain_text("disk")
+    page.get_by_role("option", name="Nightly export").click()
+    expect(page).to_have_url(f"{crib.base}/chat/{chat}")
+    expect(page).to_have_title("Nightly export · Toolcrib")
+    expect(page.locator("[data-page-said]")).to_have_text("Nightly export")
+
+    expect(find(page, "keep call history")).to_contain_text("setting")
+    page.get_by_role("combobox").press("Enter")
+    expect(page.get_by_label("Keep call history")).to_be_focused()
+    expect(page).to_have_title("Settings · Toolcrib")
+
+    page.locator("h1").click()
+    page.locator("body").press("Control+k")
+    recent = page.get_by_role("group", name="Recent").get_by_role("option")
+    expect(recent).to_have_text([re.compile("Nightly export")])
 
 
 def test_the_palette_does_what_it_says_and_asks_what_it_does_not_know(crib: Crib, new_page: NewPage) -> None:
@@ -85,14 +137,15 @@ def test_the_palette_opens_what_would_be_asked_about_and_shows_more_of_one_entry
     field = page.get_by_role("combobox", name="Search or run a command")
     field.fill("stranger")
     expect(page.get_by_role("option", name=re.compile("Restart stranger"))).to_have_count(0)
-    expect(page.get_by_role("option", selected=True)).to_contain_text("Trust stranger?")
+    expect(page.get_by_role("option", selected=True)).to_contain_text("server")
     field.fill("demo")
-    while "server" not in page.get_by_role("option", selected=True).inner_text():
-        field.press("ArrowDown")
+    expect(page.get_by_role("option", selected=True)).to_contain_text("server")
     field.press("ArrowRight")
     expect(page.get_by_role("option", name="Open the log of demo")).to_be_visible()
     field.press("ArrowLeft")
     field.fill("stranger")
+    while "Trust stranger?" not in page.get_by_role("option", selected=True).inner_text():
+        field.press("ArrowDown")
     field.press("Enter")
     expect(page.get_by_role("alertdialog")).to_contain_text("toolcrib.testing.server")
 
@@ -294,7 +347,7 @@ def test_the_skip_link_leads_to_the_page_and_the_title_counts_what_waits(
     crib.server("stranger")
     page = enter_servers(crib, new_page())
 
-    expect(page).to_have_title("(1) Toolcrib")
+    expect(page).to_have_title("(1) Servers · Toolcrib")
     page.locator("body").press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")

@@ -8,6 +8,7 @@ import { Sprite } from "../ui/Sprite";
 import { Announcer } from "./Announcer";
 import { HostGone, SignedOut } from "./HostGone";
 import { KeyList } from "./KeyList";
+import { PageTitle } from "./PageTitle";
 import { PageView } from "./PageView";
 import { Palette } from "./Palette";
 import { Rail } from "./Rail";
@@ -38,6 +39,7 @@ export function App() {
         <BottomTabs />
       </div>
       <Announcer />
+      <PageTitle />
       {overlay === "palette" && <Palette onClose={() => setOverlay(null)} />}
       {overlay === "keys" && <KeyList onClose={() => setOverlay(null)} />}
     </>

@@ -2,8 +2,9 @@
  * `paletteSources.ts`, the order in `paletteEntries.ts`. */
 
 import { Dialog as Radix } from "radix-ui";
-import { useMemo, useState, type KeyboardEvent } from "react";
+import { useEffect, useEffectEvent, useState, type KeyboardEvent } from "react";
 
+import { plural } from "../ui/amounts";
 import { useDialogFocus } from "../ui/dialogFocus";
 import { Icon } from "../ui/Icon";
 import { Glyph } from "../ui/Status";
@@ -11,19 +12,15 @@ import "./palette.css";
 import { paletteEntries, type PaletteEntry } from "./paletteEntries";
 import { usePaletteSources } from "./paletteSources";
 
-const MOST = 24;
-
 /** Find anything and do it, from the keyboard. It never runs what would be asked about: it opens the question. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
+  const [entered, setEntered] = useState(false);
   const [inside, setInside] = useState<PaletteEntry | null>(null);
   const focus = useDialogFocus();
-  const sources = usePaletteSources();
-  const entries = useMemo(
-    () => (inside?.more ?? paletteEntries(text, sources)).slice(0, MOST),
-    [inside, text, sources],
-  );
+  const sources = usePaletteSources(text);
+  const entries = inside?.more ?? paletteEntries(text, sources);
   const chosen = Math.min(index, Math.max(0, entries.length - 1));
 
   function perform(entry: PaletteEntry | undefined) {
@@ -32,9 +29,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
     entry.perform();
   }
 
+  // Enter before the first answers waits for them: what is found until then may not be what is meant.
+  const first = useEffectEvent(() => perform(entries[chosen]));
+  useEffect(() => {
+    if (entered && !sources.isLoading) first();
+  }, [entered, sources.isLoading]);
+
   function press(event: KeyboardEvent) {
     if (event.key === "ArrowDown") setIndex((chosen + 1) % Math.max(1, entries.length));
     else if (event.key === "ArrowUp") setIndex((chosen + entries.length - 1) % Math.max(1, entries.length));
+    else if (event.key === "Enter" && sources.isLoading) setEntered(true);
     else if (event.key === "Enter") perform(event.metaKey || event.ctrlKey ? entries.at(-1) : entries[chosen]);
     else if (event.key === "ArrowRight" && entries[chosen]?.more && atEnd(event.target)) open(entries[chosen]);
     else if (event.key === "ArrowLeft" && inside) open(null);
@@ -60,6 +64,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 role="combobox"
                 aria-expanded="true"
                 aria-controls="palette-results"
+                aria-autocomplete="list"
                 aria-activedescendant={entries.length ? `palette-${chosen}` : undefined}
                 aria-label="Search or run a command"
                 placeholder={inside ? inside.name : "Search or run a command…"}
@@ -71,6 +76,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
               />
               <kbd>Esc</kbd>
             </div>
+            <p className="visually-hidden" role="status">
+              {text && plural(entries.length, "result")}
+            </p>
             <Results entries={entries} chosen={chosen} onPick={perform} />
             <div className="palette-foot" aria-hidden="true">
               <span>

@@ -1,5 +1,5 @@
 /** The line at the bottom: servers up and with problems, running calls, approval mode, the latest notice with Undo,
- * tokens and cost of today; also the title of the browser tab. */
+ * tokens and cost of today. */
 
 import { useEffect, useState } from "react";
 
@@ -18,7 +18,6 @@ export function StatusLine() {
   const { data } = useOperation("host_info", {});
   const notice = useNotice();
   useLive(handleEvent);
-  useTitle(data?.counts.needs_you ?? 0);
   return (
     <footer className={notice ? "status-line has-notice" : "status-line"}>
       {data && (
@@ -99,12 +98,6 @@ function Countdown({ until }: { until: number }) {
       · {Math.max(0, Math.ceil((until - now) / 1000))} s
     </span>
   );
-}
-
-function useTitle(waiting: number): void {
-  useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) Toolcrib` : "Toolcrib";
-  }, [waiting]);
 }
 
 function handleEvent(event: LiveEvent): void {

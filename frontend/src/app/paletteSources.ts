@@ -1,109 +1,159 @@
-/** The things that the search dialog (Ctrl K) can find: actions on servers, "Add a server", "New chat", pages,
- * servers, workflows, tools; names, icons and targets of each. */
+/** The things that the search dialog (Ctrl K) can find: pages, servers, workflows, chats by title and text, settings,
+ * tools, documentation, recent places; actions on servers, "Add a server", "New chat". */
 
-import { useMemo } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
 
 import { run } from "../api/client";
 import { sentence } from "../api/errors";
 import { useOperation, usePages } from "../api/hooks";
-import type { Server, ToolInfo, WorkflowSummary } from "../api/types";
+import type { ChatSummary, Server, ToolInfo, WorkflowSummary } from "../api/types";
 import { plural } from "../ui/amounts";
 import type { IconName } from "../ui/Icon";
 import { MOD_ENTER } from "../ui/platform";
 import { serverState } from "../ui/states";
-import { needPath, needText } from "./needs";
+import { needPath, needText, type Need } from "./needs";
 import { notify } from "./notices";
 import type { PaletteEntry, PaletteSources } from "./paletteEntries";
 import { PLACES } from "./places";
+import { recentPaths } from "./recent";
 import { navigate } from "./router";
 import { switchTheme } from "./theme";
 
-export function usePaletteSources(): PaletteSources {
-  const servers = useOperation("servers", {}).data;
+/** Pages of the documentation that the host serves. */
+const DOCS: readonly { title: string; path: string }[] = [];
+
+/** Everything for the text; `isLoading` until the first answers are there. */
+export function usePaletteSources(text: string): PaletteSources & { isLoading: boolean } {
+  const servers = useOperation("servers", {});
   const tools = usePages("tools", {}).data;
   const waiting = useOperation("waiting", {}).data;
-  const workflows = useOperation("workflow_list", {}).data;
+  const workflows = useOperation("workflow_list", {});
+  const chats = useOperation("chats", { limit: 200, words: "" });
+  const settings = useQuery({ queryKey: ["palette settings"], queryFn: settingPlaces, staleTime: Infinity }).data;
   const model = useOperation("host_info", {}).data?.model;
-  return useMemo(
+  const further = useSearches(text);
+  const sources = useMemo(
     () => ({
-      doNow: [
-        ...(waiting?.items ?? []).map((need): PaletteEntry => {
-          const words = needText(need);
-          return {
-            group: "Actions",
-            name: words.what,
-            about: words.where,
-            shape: "need",
-            perform: () => navigate(needPath(need)),
-          };
-        }),
-        ...(servers ?? []).flatMap(actionsOf),
+      needs: (waiting?.items ?? []).map(needPlace),
+      goTo: [
+        ...PLACES.map((place) => opening(place.icon, place.title, "page", place.path)),
+        ...(servers.data ?? []).map(serverPlace),
+        ...(workflows.data ?? []).map(workflowPlace),
+        ...(chats.data?.chats ?? []).map(chatPlace),
+        ...(settings ?? []),
+        ...(tools ?? []).map(toolPlace),
+        ...DOCS.map(docsPlace),
+      ],
+      actions: [
+        ...(servers.data ?? []).flatMap(actionsOf),
         go("plus", "Add a server", "paste anything", "/servers?add=1"),
         { ...go("plus", "Add an account", "mail, calendar, Discord, Canvas", "/settings?account=add"), quiet: true },
-        go("chat", "New chat", "", "/chat"),
+        go("chat", "New chat", "", "/chat/new"),
         { ...go("workflows", "New workflow", "draw it yourself", "/workflows?new=blank"), quiet: true },
         { ...go("workflows", "Describe a workflow", "a model drafts it", "/workflows?new=plan"), quiet: true },
         go("right", "Welcome", "repeat the first steps", "/welcome"),
-        { group: "Actions", name: "Switch theme", about: "light or dark", icon: "theme", perform: switchTheme },
+        {
+          group: "Actions" as const,
+          name: "Switch theme",
+          about: "light or dark",
+          icon: "theme" as const,
+          perform: switchTheme,
+        },
       ],
-      goTo: [
-        ...PLACES.map((place): PaletteEntry => ({
-          group: "Go to",
-          name: place.title,
-          about: "page",
-          icon: place.icon,
-          perform: () => navigate(place.path),
-        })),
-        ...(servers ?? []).map(placeOf),
-        ...(workflows ?? []).map(workflowPlace),
-        ...(tools ?? []).map(toolPlace),
-      ],
-      ask: (text) => ({
-        group: "Ask",
-        name: `Ask in a new chat: “${text}”`,
-        about: model ?? "",
-        icon: "chat",
+      recent: recentPaths(),
+      ask: (asked: string) => ({
+        ...go("chat", `Ask in a new chat: “${asked}”`, model ?? "", `/chat?ask=${encodeURIComponent(asked)}`),
+        group: "Ask" as const,
         keys: MOD_ENTER,
-        perform: () => navigate(`/chat?ask=${encodeURIComponent(text)}`),
       }),
     }),
-    [servers, tools, waiting, workflows, model],
+    [servers.data, tools, waiting, workflows.data, chats.data, settings, model],
   );
+  return { ...sources, found: further, isLoading: servers.isPending || workflows.isPending || chats.isPending };
 }
+
+/** What the host finds in the text of chats, a moment after the last key. */
+function useSearches(text: string): PaletteEntry[] {
+  const words = useLater(text.trim());
+  const asked = { enabled: words.length > 2, keepPrevious: true };
+  const chats = useOperation("chats", { words, limit: 6 }, asked).data?.chats;
+  return useMemo(() => (words.length > 2 ? (chats ?? []).map(chatPlace) : []), [words, chats]);
+}
+
+const PAUSE = 150;
+
+function useLater(text: string): string {
+  const [later, setLater] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(text), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return later;
+}
+
+/** The rows of Settings; their texts are loaded with the first search. */
+async function settingPlaces(): Promise<PaletteEntry[]> {
+  const { GROUPS, SECTION_KEYWORDS } = await import("../pages/settings/settingRows");
+  const groups = Object.values(GROUPS);
+  const titles = new Map<string, string>(groups.map((group) => [group.id, group.title]));
+  const sections = new Map([
+    ...titles,
+    ...Object.keys(SECTION_KEYWORDS).map((id) => [id, titles.get(id) ?? capital(id)] as const),
+  ]);
+  return [
+    ...groups.flatMap((group) =>
+      group.rows.map((row) => found("settings", row.name, `setting · ${group.title}`, `/settings?setting=${row.key}`)),
+    ),
+    ...[...sections].map(([id, title]) => found("settings", title, "settings", `/settings?setting=${id}`)),
+  ];
+}
+
+const capital = (word: string) => word[0]?.toUpperCase() + word.slice(1);
 
 function go(icon: IconName, name: string, about: string, path: string): PaletteEntry {
-  return { group: "Actions", name, about, icon, perform: () => navigate(path) };
+  return { ...opening(icon, name, about, path), group: "Actions" };
 }
 
-function placeOf(server: Server): PaletteEntry {
+function opening(icon: IconName, name: string, about: string, path: string): PaletteEntry {
+  return { group: "Go to", name, about, icon, path, perform: () => navigate(path) };
+}
+
+/** What is there in any number comes up when it is looked for. */
+function found(icon: IconName, name: string, about: string, path: string): PaletteEntry {
+  return { ...opening(icon, name, about, path), quiet: true };
+}
+
+function needPlace(need: Need): PaletteEntry {
+  const { what, where } = needText(need);
+  return { ...opening("right", what, where, needPath(need)), group: "Needs you", shape: "need" };
+}
+
+function serverPlace(server: Server): PaletteEntry {
+  const path = `/servers/${encodeURIComponent(server.name)}`;
   return {
-    group: "Go to",
-    name: server.name,
-    about: `server · ${plural(server.tools, "tool")}`,
+    ...found("servers", server.name, `server · ${plural(server.tools, "tool")}`, path),
     shape: serverState(server.state).shape,
-    perform: () => navigate(`/servers/${encodeURIComponent(server.name)}`),
     more: [...actionsOf(server).filter((entry) => !/^Open the log/.test(entry.name)), logOf(server)],
   };
 }
 
-function workflowPlace(workflow: WorkflowSummary): PaletteEntry {
-  return {
-    group: "Go to",
-    name: workflow.name,
-    about: `workflow · ${plural(workflow.nodes, "step")}`,
-    icon: "workflows",
-    perform: () => navigate(`/workflows/${encodeURIComponent(workflow.name)}`),
-  };
+function workflowPlace({ name, nodes }: WorkflowSummary): PaletteEntry {
+  return found("workflows", name, `workflow · ${plural(nodes, "step")}`, `/workflows/${encodeURIComponent(name)}`);
+}
+
+function chatPlace(chat: ChatSummary): PaletteEntry {
+  const about = chat.excerpt ? `chat · ${chat.excerpt.replaceAll(/\s+/g, " ")}` : "chat";
+  return found("chat", chat.title || "Untitled chat", about, `/chat/${encodeURIComponent(chat.id)}`);
 }
 
 function toolPlace(tool: ToolInfo): PaletteEntry {
-  return {
-    group: "Go to",
-    name: tool.original_name,
-    about: `tool · ${tool.server ?? "built in"}`,
-    icon: "tools",
-    perform: () => navigate(`/tools?tool=${encodeURIComponent(tool.name)}`),
-  };
+  const about = `tool · ${tool.server ?? "built in"}`;
+  return found("tools", tool.original_name, about, `/tools?tool=${encodeURIComponent(tool.name)}`);
+}
+
+function docsPlace({ title, path }: (typeof DOCS)[number]): PaletteEntry {
+  return { ...found("right", title, "documentation", path), perform: () => location.assign(path) };
 }
 
 function logOf(server: Server): PaletteEntry {

@@ -4,6 +4,7 @@
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { refreshOn, useOperation } from "../../api/hooks";
+import { setSearch, useSearch } from "../../app/router";
 import { Icon } from "../../ui/Icon";
 import { Loading } from "../../ui/Loading";
 import { useChosenInView } from "../../ui/chosenInView";
@@ -62,6 +63,14 @@ export default function SettingsPage() {
   useEffect(() => {
     if (loaded && location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [loaded]);
+  const wanted = useSearch().get("setting");
+  useEffect(() => {
+    if (!loaded || !wanted) return;
+    setWords("");
+    setSearch({ setting: null });
+    // After the search dialog has given the focus back.
+    requestAnimationFrame(() => showSetting(wanted));
+  }, [loaded, wanted]);
   const { pin } = useSectionInView(loaded && !words, setHere);
   const strip = useChosenInView<HTMLElement>(here);
   const settings = shown.data?.settings ?? {};
@@ -162,6 +171,13 @@ export default function SettingsPage() {
       )}
     </div>
   );
+}
+
+/** A setting or a section, with the focus on its first control. */
+function showSetting(id: string): void {
+  const found = document.getElementById(id);
+  found?.scrollIntoView({ block: found.matches("section") ? "start" : "center" });
+  found?.querySelector<HTMLElement>("input, [role=switch], [role=radio][tabindex='0'], button")?.focus();
 }
 
 /** Which section is being read, as one scrolls. */

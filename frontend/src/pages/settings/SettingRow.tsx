@@ -18,7 +18,7 @@ export function SettingRow({ row, value }: { row: Row; value: unknown }) {
     save(row.key, row.name, next).catch((error: unknown) => setWrong(sentence(error)));
   }
   return (
-    <div className="setting-row">
+    <div className="setting-row" id={row.key}>
       <b className="medium">{row.name}</b>
       <p>
         {row.about}
