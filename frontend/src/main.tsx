@@ -12,10 +12,12 @@ import { signIn } from "./api/key";
 import { live } from "./api/live";
 import { App } from "./app/App";
 import { loadPage } from "./app/PageView";
+import { showCutText } from "./ui/cutText";
 import { guardPresses } from "./ui/pressGuard";
 
 async function start(): Promise<void> {
   guardPresses(document);
+  showCutText(document);
   const page = loadPage(location.pathname);
   await signIn();
   live.start();

@@ -1,4 +1,4 @@
-"""Runs axe in a page: what it finds is a fault where it is serious or worse."""
+"""Runs axe in a page: its rules of WCAG 2.2 and of good practice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from playwright.sync_api import Page, expect
 from tests.web.browsing import ROOT
 
 SCRIPT = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-GRAVE = ("serious", "critical")
 _ALL = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 _OF_COLOUR = ("color-contrast", "link-in-text-block")
 _RUN = """async (only) => {
@@ -19,7 +18,7 @@ _RUN = """async (only) => {
 
 
 def look_over(page: Page) -> list[str]:
-    """Every grave fault, in light and in dark: which rule, how grave, and where."""
+    """Every fault, in light and in dark: which rule, how grave, and where."""
     if not page.evaluate("typeof axe !== 'undefined'"):
         page.evaluate(SCRIPT.read_text())
     light = _faults(page, "light", {"type": "tag", "values": _ALL})
@@ -32,9 +31,7 @@ def _faults(page: Page, theme: Literal["light", "dark"], only: dict[str, Any]) -
     page.emulate_media(color_scheme=theme)
     expect(page.locator("html")).to_have_attribute("data-theme", theme)
     found = page.evaluate(_RUN, only)
-    return [
-        f"{theme}: {_told(one, node)}" for one in found if one["impact"] in GRAVE for node in one["nodes"]
-    ]
+    return [f"{theme}: {_told(one, node)}" for one in found for node in one["nodes"]]
 
 
 def _told(fault: dict[str, Any], node: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Every page fits its window, with scrollbars that take room, and no control lies over anything else."""
+"""Long names in a table of tools, and the wheel at the end of a list; `test_sweep.py` looks at every page."""
 
 from __future__ import annotations
 
@@ -10,27 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browsing import DEADLINE_MS, Complaints, browsing, sign_in
-from tests.web.layout import faults_of_layout
+from tests.web.layout import faults_of_layout, settle
 from tests.web.running import Crib
 from tests.web.screenshots.chart import draw_chart
 from tests.web.screenshots.person import Person
 from tests.web.screenshots.story import Shown, story
-from tests.web.screenshots.views import VIEWS
-from tests.web.test_axe import FURTHER
+from tests.web.test_sweep import SIZES
 
 pytestmark = pytest.mark.acceptance
 
 ANSWERING = Path(__file__).parent / "programs" / "answering_server.py"
-SIZES: tuple[ViewportSize, ...] = (
-    {"width": 1280, "height": 720},
-    {"width": 1366, "height": 768},
-    {"width": 1440, "height": 900},
-    {"width": 1455, "height": 900},
-    {"width": 390, "height": 844},
-)
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +53,6 @@ def wide_page(browser: Browser, shown: Shown) -> Iterator[Page]:
     context.set_default_timeout(DEADLINE_MS)
     yield sign_in(context.new_page(), shown.crib.sign_in_address())
     context.close()
-
-
-def test_every_page_fits_its_window_and_no_control_lies_over_another(wide_page: Page, shown: Shown) -> None:
-    faults = [*_views(wide_page, shown), *_further(wide_page, shown)]
-
-    assert "\n".join(faults) == ""
 
 
 def test_the_switches_of_a_server_s_tools_stay_in_their_table(
@@ -108,26 +94,9 @@ def test_the_wheel_at_the_end_of_a_list_leaves_the_app_in_its_place(wide_page: P
         assert (path, page.evaluate("scrollY"), top) == (path, 0, 0)
 
 
-def _views(page: Page, shown: Shown) -> Iterator[str]:
-    for view in VIEWS:
-        if not view.tall:
-            page.set_viewport_size(SIZES[0])
-            page.goto(f"{shown.crib.base}{view.path(shown)}")
-            view.ready(page)
-            yield from _at_every_size(page, view.name)
-
-
-def _further(page: Page, shown: Shown) -> Iterator[str]:
-    for path, text in FURTHER.items():
-        page.set_viewport_size(SIZES[0])
-        page.goto(f"{shown.crib.base}{path}")
-        expect(page.locator("#root")).to_contain_text(text, timeout=DEADLINE_MS)
-        yield from _at_every_size(page, path)
-
-
 def _at_every_size(page: Page, name: str) -> Iterator[str]:
     for size in SIZES:
         page.set_viewport_size(size)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        settle(page)
         for fault in faults_of_layout(page):
             yield f"{name} at {size['width']}: {fault}"

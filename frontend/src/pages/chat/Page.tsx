@@ -46,6 +46,7 @@ export default function ChatPage() {
   if (narrow && first === "" && !search.has("ask") && data?.chats.length !== 0)
     return (
       <div className="chat-layout">
+        <h1 className="visually-hidden">{TEXT.chats}</h1>
         <ChatList current={null} />
       </div>
     );
@@ -69,7 +70,8 @@ function Talk({ chat }: { chat: string | null }) {
   const at = search.has("at") ? Number(search.get("at")) : null;
   const talking = useTurnActions(chat, running, chosen, choice, show);
   const { actions, send, stop, give } = talking;
-  useTopTitle(chat === null ? TEXT.newChat : (view?.chat.title ?? null));
+  const title = chat === null ? TEXT.newChat : (view?.chat.title ?? null);
+  useTopTitle(title);
   useKeys(useMemo(() => ({ ...(running ? { Escape: stop } : {}), "]": toggle }), [running, stop, toggle]));
   useEffect(() => {
     if (view) setChoice({ pinned: view.pinned, banned: view.banned });
@@ -100,6 +102,8 @@ function Talk({ chat }: { chat: string | null }) {
   return (
     <ActionsContext value={version === null ? actions : { ...actions, busy: true }}>
       <section className={room && panel ? "conversation" : "conversation without-panel"} aria-label={TEXT.conversation}>
+        <h1 className="visually-hidden">{title ?? TEXT.newChat}</h1>
+        <h2 className="visually-hidden">{TEXT.conversation}</h2>
         <Header view={view} turns={turns} {...menu} />
         {chat === null ? (
           <div className="scroller">
