@@ -67,7 +67,7 @@ _DETAILS = """() => {
       if (!one.closest("[title]:not([title=''])")) found.push(`${told(one)} is cut, its whole is nowhere`);
     }
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-    const inView = x > 0 && y > 24 && x < innerWidth && y < innerHeight - 24 && related(hit(x, y), one);
+    const inView = y > 80 && y < innerHeight - 80 && related(hit(x, y), one); // Clear of the bars.
     if (one.matches("[role=switch], [role=radio], input[type=checkbox]") && inView)
       if (![-11.5, 11.5].every((by) => related(hit(x, y + by), one)))
         found.push(`${told(one)} is a target of less than 24 px`);

@@ -91,7 +91,7 @@ async def test_a_browser_that_takes_brotli_gets_the_smaller_copy(home: Home, tmp
     put_page(static)
     asset = "/assets/index-abc123.js"
     (static / "assets" / "index-abc123.js.br").write_bytes(b"brotli")
-    (static / "assets" / "index-abc123.js.gz").write_bytes(gzip.compress(b"1"))
+    (static / "assets" / "index-abc123.js.gz").write_bytes(b"gzip")
     async with visiting(home, static) as client:
         answers = {}
         for given in ("gzip, deflate, br, zstd", "gzip, br;q=0"):
@@ -103,7 +103,7 @@ async def test_a_browser_that_takes_brotli_gets_the_smaller_copy(home: Home, tmp
 
     assert answers == {
         "gzip, deflate, br, zstd": ("br", [b"brotli"]),
-        "gzip, br;q=0": ("gzip", [gzip.compress(b"1")]),
+        "gzip, br;q=0": ("gzip", [b"gzip"]),
     }
 
 

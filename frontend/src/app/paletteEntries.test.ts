@@ -20,7 +20,7 @@ const sources: PaletteSources = {
     go("post_message", "tool · slack"),
     go("postgres", "server · 9 tools"),
     go("query", "tool · postgres"),
-    go("Mend the nightly export", "chat"),
+    go("Fix the nightly export", "chat"),
   ],
   found: [],
   actions: [act("Turn off postgres"), act("Restart postgres"), act("Add a server")],
@@ -52,7 +52,7 @@ test("the name of an action comes first, and all words must fit", () => {
 
 test("one wrong letter is forgiven where nothing fits better", () => {
   expect(names("postgers")[0]).toBe("postgres");
-  expect(names("nigthly exprt")[0]).toBe("Mend the nightly export");
+  expect(names("nigthly exprt")[0]).toBe("Fix the nightly export");
   expect(names("xost")).not.toContain("tool");
   expect(["abcd", "abd", "abxy", "acbd", "xbc"].map((one) => isOneOff("abc", one))).toEqual([
     true,

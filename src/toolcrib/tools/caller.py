@@ -367,6 +367,8 @@ class Counts:
     def __init__(self, max_tools: int = MAX_TOOLS) -> None:
         self._max_tools = max_tools
         self._tallies: dict[str, Tally] = {}
+        self.tallies = self._tallies.values()
+        """Of each tool that was called."""
         self._others: dict[str | None, Tally] = {}
 
     def began(self, tool: Tool) -> Tally:

@@ -14,6 +14,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from operator import attrgetter
 from typing import Any
 
 from toolcrib.host import Host
@@ -48,9 +49,8 @@ CALLS_A_TICK = 2
 KEPT = 2000
 """Events kept for pages that reconnect."""
 HEARTBEAT = 10.0
-ARRIVING = 30.0
-"""Seconds from a page's first answer in which it asks for events."""
 MAX_PAGES = 64
+TOTAL = attrgetter("total")
 SETTLING = 0.1
 """Seconds in which changes to the list of what waits are combined."""
 TICK = 0.5
@@ -135,6 +135,8 @@ class Hub:
         self._changed = asyncio.Event()
         self._look = asyncio.Event()
         self._calls: asyncio.Task[None] | None = None
+        self._tallies = host.toolset.caller.counts.tallies
+        self._ended = 0
         self._published_waiting: list[Any] | None = None
 
     @asynccontextmanager
@@ -154,7 +156,7 @@ class Hub:
         """Add an event to the series."""
         self._number += 1
         body = encode({"seq": self._number, "kind": kind, **fields})
-        event = b"id: %b\ndata: %b\n\n" % (self._latest.encode(), body)
+        event = b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
         self._kept.append((self._number, event))
         self.wake()
 
@@ -174,12 +176,13 @@ class Hub:
         return self.pages < MAX_PAGES and not self.closed
 
     def meet(self) -> str:
-        """The id of the latest event, for a page that will ask for later ones; follows calls from now on."""
-        self._begin_calls()
-        return self._latest
+        """The id of the latest event, for a page that will ask for later ones.
 
-    @property
-    def _latest(self) -> str:
+        Calls that end while no page is open have no event, but a number, so that an older answer shows.
+        """
+        if self._calls is None and (ended := sum(map(TOTAL, self._tallies))) != self._ended:
+            self._ended = ended
+            self._number += 1
         return f"{self.run}-{self._number}"
 
     async def stream(
@@ -221,22 +224,15 @@ class Hub:
     def _single(self, kind: str, **fields: Any) -> bytes:
         """An event for a single page; it repeats the number of the latest event."""
         body = encode({"seq": self._number, "kind": kind, **fields})
-        return b"id: %b\ndata: %b\n\n" % (self._latest.encode(), body)
+        return b"id: %b\ndata: %b\n\n" % (f"{self.run}-{self._number}".encode(), body)
 
     def _enter(self) -> None:
         self.pages += 1
-        self._begin_calls()
+        if self._calls is None:
+            self._calls = asyncio.create_task(self._follow_calls(), name="page calls")
 
     def _leave(self) -> None:
         self.pages -= 1
-        self._end_calls()
-
-    def _begin_calls(self) -> None:
-        if self._calls is None and not self.closed:
-            self._calls = asyncio.create_task(self._follow_calls(), name="page calls")
-            asyncio.get_running_loop().call_later(ARRIVING, self._end_calls)
-
-    def _end_calls(self) -> None:
         if not self.pages and self._calls is not None:
             self._calls.cancel()
             self._calls = None

@@ -98,11 +98,13 @@ async def operate(host: Host, request: Request) -> Response:
         params = operation.read(await read_body(request))
     except ToolcribError as error:
         return failed(error)
-    if _wants_stream(request):
+    if "text/event-stream" in request.headers.get("accept", ""):
         return EventStream(_stream(host, operation, params, decider()))
     try:
         result = await _run(host, operation, params, Invocation(from_page=True))
-        return JsonAnswer(await encode_any(result))
+        body = await encode_any(result)
+        kind = JsonAnswer if len(body) >= WORTH_COMPRESSING else Response
+        return kind(body, media_type="application/json")
     except ToolcribError as error:
         return failed(error)
 
@@ -128,10 +130,6 @@ def _offered(name: str) -> Operation[..., Any]:
     if not operation.page:
         raise NotFound(f"There is no operation {name!r} for pages.")
     return operation
-
-
-def _wants_stream(request: Request) -> bool:
-    return "text/event-stream" in request.headers.get("accept", "")
 
 
 async def _run(
