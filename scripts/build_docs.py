@@ -92,7 +92,9 @@ def write(root: Path, folder: Path) -> None:
         values = {"title": escape(page.title), "root": page.root, "body": body, "pages": _menu(page, groups)}
         file.write_text(layout.substitute(values), encoding="utf-8")
         sections += [] if page.name in UNSEARCHED else page.sections()
-    (folder / "search.json").write_text(json.dumps(sections, ensure_ascii=False, separators=(",", ":")))
+    listed = [{"title": page.title, "path": page.address} for page in pages.values()]
+    for name, content in (("search.json", sections), ("pages.json", listed)):
+        (folder / name).write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
     for asset in ASSETS:
         shutil.copyfile(root / asset, folder / Path(asset).name)
 

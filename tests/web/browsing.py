@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src" / "toolcrib" / "web" / "static"
 LEFT = ROOT / ".cache" / "web-failures"
 """Where pictures of failed tests go."""
 DEADLINE_MS = 60_000
-WIDE = {"width": 1440, "height": 900}
-NARROW = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 390, "height": 844}
 _PROGRAMS = (
     "chromium-headless-shell",
     "chromium",

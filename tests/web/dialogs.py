@@ -37,6 +37,12 @@ def _with_address(models: Any) -> Any:
     return models
 
 
+def _with_file(view: Any) -> Any:
+    """As if the first question had a text file."""
+    view["turns"][0]["question"]["files"] = [{"key": "f1", "name": "notes.txt", "chars": 5, "shown": 5}]
+    return view
+
+
 _ADD = "button=Add server"
 _PASTE = "fill=A command, a package, a link or JSON="
 _NEEDY = '{"mcpServers": {"x": {"command": "true", "env": {"API_KEY": "<your key>"}}}}'
@@ -190,6 +196,14 @@ DIALOGS = (
         "Offered this turn",
         DIALOG,
         only=NARROW_ONLY,
+    ),
+    Shown(
+        "pages/chat/AttachedFiles.tsx",
+        "/chat/CHAT",
+        ("button=Open notes.txt",),
+        "notes.txt",
+        DIALOG,
+        answers={"chat_view": _with_file, "chat_file": {"name": "notes.txt", "text": "hello"}},
     ),
     Shown("pages/chat/Pictures.tsx", "/chat/CHAT", ("button=Open:",), "Picture from playwright", DIALOG),
     Shown(

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx2
 
-from tests.cli.command_line import DEADLINE, Answer, CommandLine
+from tests.cli.command_line import DEADLINE, Answer, CommandLine, Process
 from tests.web.declared import check_event, check_news, check_result
 from toolcrib.config.store import new_document
 
@@ -41,7 +41,7 @@ class Crib:
         self.home = home
         self.toolcrib = CommandLine(home)
         self.document: dict[str, Any] = new_document(home / "files")
-        self.process: subprocess.Popen[str] | None = None
+        self.process: Process | None = None
         self.told: dict[str, Any] = {}
         """The line that `up --json` printed."""
         self._printed = ""
@@ -140,7 +140,7 @@ class Crib:
 
     def command(self, *words: str, **environment: str) -> Answer:
         """Run a command of the program beside it."""
-        return self.toolcrib(*words, **environment)
+        return CommandLine(self.toolcrib.home, {**self.environment, **environment})(*words)
 
     def sign_in_address(self) -> str:
         """A one-time address that nobody has used: first the one that was printed, then new ones."""

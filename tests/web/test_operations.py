@@ -112,7 +112,7 @@ def test_a_stream_tells_each_step_and_then_the_result(crib: Crib) -> None:
     with crib.stream("test", name="demo") as events:
         told = list(events)
 
-    assert [name for name, _ in told] == ["event"] * 4 + ["result"]
+    assert [name for name, _ in told] == ["event"] * 3 + ["result"]
     assert told[-1][1]["ok"] is True
 
 

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from "react";
 import { run } from "../api/client";
 import { sentence } from "../api/errors";
 import { useOperation, usePages } from "../api/hooks";
-import type { ChatSummary, Server, ToolInfo, WorkflowSummary } from "../api/types";
+import type { ChatHit, ChatSummary, Server, ToolInfo, WorkflowSummary } from "../api/types";
 import { plural } from "../ui/amounts";
 import type { IconName } from "../ui/Icon";
 import { MOD_ENTER } from "../ui/platform";
@@ -20,8 +20,11 @@ import { recentPaths } from "./recent";
 import { navigate } from "./router";
 import { switchTheme } from "./theme";
 
-/** Pages of the documentation that the host serves. */
-const DOCS: readonly { title: string; path: string }[] = [];
+/** A page of the documentation that the host serves. */
+interface DocsPage {
+  title: string;
+  path: string;
+}
 
 /** Everything for the text; `isLoading` until the first answers are there. */
 export function usePaletteSources(text: string): PaletteSources & { isLoading: boolean } {
@@ -29,8 +32,9 @@ export function usePaletteSources(text: string): PaletteSources & { isLoading: b
   const tools = usePages("tools", {}).data;
   const waiting = useOperation("waiting", {}).data;
   const workflows = useOperation("workflow_list", {});
-  const chats = useOperation("chats", { limit: 200, words: "" });
+  const chats = useOperation("chats", { limit: 200 });
   const settings = useQuery({ queryKey: ["palette settings"], queryFn: settingPlaces, staleTime: Infinity }).data;
+  const docs = useQuery({ queryKey: ["palette docs"], queryFn: docsPages, staleTime: Infinity }).data;
   const model = useOperation("host_info", {}).data?.model;
   const further = useSearches(text);
   const sources = useMemo(
@@ -43,7 +47,7 @@ export function usePaletteSources(text: string): PaletteSources & { isLoading: b
         ...(chats.data?.chats ?? []).map(chatPlace),
         ...(settings ?? []),
         ...(tools ?? []).map(toolPlace),
-        ...DOCS.map(docsPlace),
+        ...(docs ?? []).map(docsPlace),
       ],
       actions: [
         ...(servers.data ?? []).flatMap(actionsOf),
@@ -68,7 +72,7 @@ export function usePaletteSources(text: string): PaletteSources & { isLoading: b
         keys: MOD_ENTER,
       }),
     }),
-    [servers.data, tools, waiting, workflows.data, chats.data, settings, model],
+    [servers.data, tools, waiting, workflows.data, chats.data, settings, docs, model],
   );
   return { ...sources, found: further, isLoading: servers.isPending || workflows.isPending || chats.isPending };
 }
@@ -77,8 +81,8 @@ export function usePaletteSources(text: string): PaletteSources & { isLoading: b
 function useSearches(text: string): PaletteEntry[] {
   const words = useLater(text.trim());
   const asked = { enabled: words.length > 2, keepPrevious: true };
-  const chats = useOperation("chats", { words, limit: 6 }, asked).data?.chats;
-  return useMemo(() => (words.length > 2 ? (chats ?? []).map(chatPlace) : []), [words, chats]);
+  const hits = useOperation("chats_search", { query: words, limit: 6 }, asked).data;
+  return useMemo(() => (words.length > 2 ? (hits ?? []).map((hit) => hitPlace(hit, words)) : []), [words, hits]);
 }
 
 const PAUSE = 150;
@@ -143,8 +147,13 @@ function workflowPlace({ name, nodes }: WorkflowSummary): PaletteEntry {
 }
 
 function chatPlace(chat: ChatSummary): PaletteEntry {
-  const about = chat.excerpt ? `chat · ${chat.excerpt.replaceAll(/\s+/g, " ")}` : "chat";
-  return found("chat", chat.title || "Untitled chat", about, `/chat/${encodeURIComponent(chat.id)}`);
+  return found("chat", chat.title || "Untitled chat", "chat", `/chat/${encodeURIComponent(chat.id)}`);
+}
+
+function hitPlace({ chat, title, excerpt, position }: ChatHit, words: string): PaletteEntry {
+  const about = excerpt ? `chat · ${excerpt.replaceAll(/\s+/g, " ")}` : "chat";
+  const at = position === null ? "" : `?at=${position}&find=${encodeURIComponent(words)}`;
+  return found("chat", title || "Untitled chat", about, `/chat/${encodeURIComponent(chat)}${at}`);
 }
 
 function toolPlace(tool: ToolInfo): PaletteEntry {
@@ -152,8 +161,15 @@ function toolPlace(tool: ToolInfo): PaletteEntry {
   return found("tools", tool.original_name, about, `/tools?tool=${encodeURIComponent(tool.name)}`);
 }
 
-function docsPlace({ title, path }: (typeof DOCS)[number]): PaletteEntry {
-  return { ...found("right", title, "documentation", path), perform: () => location.assign(path) };
+/** None if the documentation was not built. */
+async function docsPages(): Promise<DocsPage[]> {
+  const answer = await fetch("/docs/pages.json").catch(() => null);
+  return answer?.ok ? ((await answer.json()) as DocsPage[]) : [];
+}
+
+function docsPlace({ title, path }: DocsPage): PaletteEntry {
+  const address = `/docs/${path}`;
+  return { ...found("right", title, "documentation", address), perform: () => location.assign(address) };
 }
 
 function logOf(server: Server): PaletteEntry {

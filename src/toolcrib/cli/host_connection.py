@@ -29,8 +29,14 @@ async def reach(home: Path | None = None) -> AsyncIterator[Client]:
     paths = find_paths(home)
     warned = warn_of_incident(paths)
     try:
-        async with _reached(home, paths) as client:
-            yield client
+        async with reach_running(home) as client:
+            if client is not None:
+                yield client
+                return
+        from toolcrib.operations.local import local_runner
+
+        async with local_runner(home, paths) as local:
+            yield Client(local)
     finally:
         if not warned:  # the host that was opened here noticed it
             warn_of_incident(paths)
@@ -59,18 +65,6 @@ async def reach_running(home: Path | None = None) -> AsyncIterator[Client | None
             return
     async with _connected_soon(paths) as host:
         yield None if host is None else Client(host)
-
-
-@asynccontextmanager
-async def _reached(home: Path | None, paths: Paths) -> AsyncIterator[Client]:
-    async with reach_running(home) as client:
-        if client is not None:
-            yield client
-            return
-    from toolcrib.operations.local import local_runner
-
-    async with local_runner(home, paths) as local:
-        yield Client(local)
 
 
 def serve_operations(host: Host, *, max_request: int = MAX_REQUEST) -> AbstractAsyncContextManager[Path]:

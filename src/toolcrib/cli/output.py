@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
@@ -140,6 +139,8 @@ def show_table(
     cells = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(width(row[column]) for row in [list(headers), *cells]) for column in range(len(headers))]
     if sys.stdout.isatty():
+        import shutil
+
         widths = _fitted(widths, shutil.get_terminal_size().columns)
     _show_row(list(headers), widths, lambda column, text: "bold", right)
     for row in cells:

@@ -152,7 +152,7 @@ async def test_a_legacy_client_is_served_too() -> None:
         await link.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         await link.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
     assert heard.messages[0]["result"]["protocolVersion"] == "2024-11-05"
-    assert len(heard.messages[1]["result"]["tools"]) == 2
+    assert len(heard.messages[1]["result"]["tools"]) == 4
 
 
 async def test_cancelling_the_sender_stops_the_tool(module: Callable[[str], str]) -> None:
