@@ -1,10 +1,11 @@
 # The host and its page in a container; docs/installing-toolcrib.md says how to use it.
 FROM python:3.13-slim-bookworm AS build
 
-# The page is built here too, with Node from PyPI.
+# The page is built here too, with Node from PyPI, and the documentation.
 WORKDIR /source
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
-COPY scripts/build_page.py scripts/
+COPY pyproject.toml hatch_build.py README.md LICENSE CHANGELOG.md CONTRIBUTING.md ./
+COPY scripts/build_page.py scripts/build_docs.py scripts/
+COPY docs docs
 COPY frontend frontend
 COPY src src
 RUN python -m venv /opt/toolcrib \

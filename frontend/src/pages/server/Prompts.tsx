@@ -7,32 +7,22 @@ import { run, type Result } from "../../api/client";
 import { Copy } from "../../ui/Copy";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { reveal } from "../../ui/hidden";
-import { Loading } from "../../ui/Loading";
 import { LongText } from "../../ui/LongText";
+import { PartList } from "./PartList";
 import { OFFERED } from "./text";
-import { useParts } from "./useParts";
 
 type Listed = Result<"prompts">[number];
 type Filled = Result<"prompt_get">;
 
 export function Prompts({ name }: { name: string }) {
-  const { rows, more, next, error, again } = useParts("prompts", name);
-  if (error !== null) return <ErrorBox error={error} again={again} />;
-  if (rows === null) return <Loading rows={3} height={44} />;
-  if (rows.length === 0) return <p className="empty">{OFFERED.noPrompts}</p>;
   return (
-    <>
-      <ul className="offered-list" aria-label={OFFERED.prompts}>
-        {rows.map((one, index) => (
-          <Prompt key={`${one.name} ${index}`} server={name} listed={one} />
-        ))}
-      </ul>
-      {more && (
-        <button type="button" className="btn" onClick={next}>
-          {OFFERED.more}
-        </button>
-      )}
-    </>
+    <PartList
+      operation="prompts"
+      name={name}
+      title={OFFERED.prompts}
+      empty={OFFERED.noPrompts}
+      row={(one, index) => <Prompt key={`${one.name} ${index}`} server={name} listed={one} />}
+    />
   );
 }
 

@@ -7,32 +7,22 @@ import { run, type Result } from "../../api/client";
 import { bytes } from "../../ui/amounts";
 import { ErrorBox } from "../../ui/ErrorBox";
 import { reveal } from "../../ui/hidden";
-import { Loading } from "../../ui/Loading";
 import { LongText } from "../../ui/LongText";
+import { PartList } from "./PartList";
 import { OFFERED } from "./text";
-import { useParts } from "./useParts";
 
 type Listed = Result<"resources">[number];
 type Content = Result<"resource_read">["contents"][number];
 
 export function Resources({ name }: { name: string }) {
-  const { rows, more, next, error, again } = useParts("resources", name);
-  if (error !== null) return <ErrorBox error={error} again={again} />;
-  if (rows === null) return <Loading rows={4} height={44} />;
-  if (rows.length === 0) return <p className="empty">{OFFERED.noResources}</p>;
   return (
-    <>
-      <ul className="offered-list" aria-label={OFFERED.resources}>
-        {rows.map((one, index) => (
-          <Resource key={`${one.uri} ${index}`} server={name} listed={one} />
-        ))}
-      </ul>
-      {more && (
-        <button type="button" className="btn" onClick={next}>
-          {OFFERED.more}
-        </button>
-      )}
-    </>
+    <PartList
+      operation="resources"
+      name={name}
+      title={OFFERED.resources}
+      empty={OFFERED.noResources}
+      row={(one, index) => <Resource key={`${one.uri} ${index}`} server={name} listed={one} />}
+    />
   );
 }
 

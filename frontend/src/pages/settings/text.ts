@@ -35,7 +35,7 @@ export const MODELS = {
   notTested: "Not tested",
   notRunning: "Not running",
   noKey: "No key yet",
-  demo: "scripted, needs no account, calls real tools",
+  demo: "A script; needs no account, calls real tools",
   keyRefused: (when: string) => `The key was rejected ${when} (401). Enter a new one.`,
   installed: (models: string) => `${models} found`,
   tested: (at: string, took: string) => `tested ${at}, ${took}`,

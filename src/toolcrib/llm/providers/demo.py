@@ -20,7 +20,7 @@ from toolcrib.llm.model import CompletionRequest, ModelEvent, ModelTraits, TextD
 from toolcrib.llm.stream_reader import AnswerBuilder
 from toolcrib.schema.messages import FromModel, FromTools, FromUser, Message, ToolAnswer, Usage
 
-VENDOR = ModelVendor(name="demo", title="the demo model")
+VENDOR = ModelVendor(name="demo", title="Demo")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _SIGNS = {
     **dict.fromkeys(("+", "plus"), "add"),
