@@ -157,6 +157,12 @@ def test_an_unknown_command_is_named(toolcrib: CommandLine) -> None:
     assert "/continue" in done.err
 
 
+def test_a_mistyped_command_is_answered_with_the_nearest_one(toolcrib: CommandLine) -> None:
+    done = toolcrib("chat", "--model", "demo", stdin="/modle\n")
+
+    assert done.err.splitlines()[-1] == "There is no command /modle. Did you mean /model?"
+
+
 def test_lines_from_a_pipe_may_end_as_on_windows_and_have_any_bytes(toolcrib: CommandLine) -> None:
     done = subprocess.run(
         [PROGRAM, "chat", "--model", "demo"],

@@ -157,7 +157,7 @@ class ChatLoop:
         if word in ("/exit", "/quit"):
             return False
         if run is None:
-            note(HELP if word == "/help" else f"There is no command {word}.\n{HELP}")
+            note(HELP if word == "/help" else f"There is no command {word}. {_suggestion(word)}")
             return True
         try:
             await run(self, rest.strip(), await connection.client())
@@ -219,6 +219,14 @@ _COMMANDS = {
     "/fork": ChatLoop._fork,
     "/usage": ChatLoop._usage,
 }
+
+
+def _suggestion(word: str) -> str:
+    """What was probably meant, else the whole help."""
+    from toolcrib.suggestions import did_you_mean
+
+    known = [line.split()[0] for line in HELP.splitlines() if line.startswith("/")]
+    return did_you_mean(word, known, otherwise=f"The commands are:\n{HELP}")
 
 
 class _Connection:
