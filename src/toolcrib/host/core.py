@@ -30,6 +30,7 @@ from toolcrib.servers.processes.guard import guard_processes
 from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.signin.credential_store import CredentialStore
 from toolcrib.servers.starts import StartSlots
+from toolcrib.servers.traffic import Traffic
 from toolcrib.store.database import AsyncDatabase, open_database
 from toolcrib.store.tool_history import ToolHistory
 from toolcrib.store.tool_lists import ToolLists
@@ -75,6 +76,8 @@ class HostCore:
     question_router: QuestionRouter
     credentials: CredentialStore
     connector: Connector
+    traffic: Traffic
+    """Messages of servers, recorded for the user."""
     server_events: ServerEvents
     servers: Pool
     holds_home: bool = True
@@ -113,6 +116,7 @@ class HostCore:
         for name in before - set(self.servers.names()):
             self.registry.forget(name)
             self.server_events.forget(name)
+            self.traffic.forget(name)
             self.events.publish(ServerRemoved(name))
         changed = tuple(dict.fromkeys([*changed, *others]))
         if changed:
@@ -196,6 +200,7 @@ async def build_core(
     server_events.until_checked = screening.until_checked
     stack.push_async_callback(screening.close)
     credentials = CredentialStore(secrets, masker.learn)
+    traffic = Traffic(clock=clock, mask=masker.value)
     connector = Connector(
         guard=guard,
         environ=os.environ,
@@ -207,6 +212,7 @@ async def build_core(
         max_message_bytes=settings.max_message_bytes,
         learn_secrets=masker.learn,
         auth=partial(_signed_in, credentials),
+        recordings=traffic.active,
     )
     context = SupervisorContext(
         clock=clock,
@@ -244,6 +250,7 @@ async def build_core(
         question_router=question_router,
         credentials=credentials,
         connector=connector,
+        traffic=traffic,
         server_events=server_events,
         servers=server_events.pool,
     )

@@ -26,6 +26,7 @@ from toolcrib.servers.sessions.handlers import Handlers
 from toolcrib.servers.sessions.negotiation import Era
 from toolcrib.servers.sessions.peer import OnNotice
 from toolcrib.servers.sessions.session import OpenLink, Session, connect
+from toolcrib.servers.traffic import Recording
 from toolcrib.servers.transport import MAX_MESSAGE_BYTES, LinkContext, Transport
 from toolcrib.servers.transport import find_transport as transport_of
 
@@ -47,6 +48,9 @@ class Connector:
     handlers: Handlers = field(default_factory=Handlers)
     auth: Callable[[str, str], Any] = lambda server, url: None
     """The `httpx2.Auth` of a server at this address, if the user signed in; may wait for a keyring."""
+
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
+    """Of servers whose traffic is recorded; changes while connections last."""
 
     def opener(self, entry: ServerEntry) -> OpenSession:
         return partial(self.open_session, entry)
@@ -71,6 +75,7 @@ class Connector:
             era=era,
             timeout=entry.start_timeout,
             on_notice=on_notice,
+            recordings=self.recordings,
         ) as session:
             yield session
 

@@ -100,12 +100,16 @@ class Masker:
             return masked
         return f"{masked[:limit]}… ({len(text):,} characters)"
 
+    def value(self, text: str, limit: int) -> str:
+        """A text that stands alone, of which a short secret is masked too."""
+        is_known = len(text) <= self._margin and text in self._exact  # hashing a long text takes long
+        return MASK if is_known else self.text(text, limit)
+
     def _masked(self, value: Any, depth: int, left: list[int]) -> Any:
         """`left` is how many more values are looked at: a record has no room for more."""
         left[0] -= 1
         if isinstance(value, str):
-            is_known = len(value) <= self._margin and value in self._exact  # hashing a long text takes long
-            return MASK if is_known else self.text(value, _MAX_VALUE)
+            return self.value(value, _MAX_VALUE)
         if isinstance(value, Mapping):
             return self._masked_mapping(value, depth, left)
         if isinstance(value, list | tuple):

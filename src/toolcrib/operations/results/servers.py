@@ -12,6 +12,7 @@ from toolcrib.host import Host
 from toolcrib.schema.failures import Failure
 from toolcrib.schema.servers import ServerStatus
 from toolcrib.schema.setups import Remedy
+from toolcrib.servers.traffic import RecordedMessage
 from toolcrib.servers.trial import StepResult
 from toolcrib.tools.caller import ServerCalls
 
@@ -73,6 +74,19 @@ class LogPart(TypedDict):
 
 class LogLines(LogPart):
     server: str
+
+
+class TrafficState(TypedDict):
+    server: str
+    recording: bool
+
+
+class ServerTraffic(TrafficState):
+    oldest: int
+    """The number of the first message that is kept, or of the next one if none is."""
+    skipped: int
+    """Messages that came too fast to be kept."""
+    messages: list[RecordedMessage]
 
 
 @final

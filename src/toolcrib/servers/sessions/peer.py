@@ -16,7 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import Context
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import (
     CallFailed,
@@ -29,6 +29,9 @@ from toolcrib.errors import (
 )
 from toolcrib.servers.transport import Link, Message
 from toolcrib.tasks import TaskSet
+
+if TYPE_CHECKING:
+    from toolcrib.servers.traffic import Recording
 
 _NEAR = 0.002
 """Seconds by which a timer may fire early: event loops count in milliseconds."""
@@ -172,11 +175,22 @@ class Pending:
 class Peer:
     """Our end of one connection; the link's inbox."""
 
-    def __init__(self, answer: Answer, on_notice: OnNotice, *, server: str = "server") -> None:
-        """`answer` has the result of a request of the other side, or raises `PeerError` to refuse it."""
+    def __init__(
+        self,
+        answer: Answer,
+        on_notice: OnNotice,
+        *,
+        server: str = "server",
+        recordings: Mapping[str, Recording] | None = None,
+    ) -> None:
+        """`answer` has the result of a request of the other side, or raises `PeerError` to refuse it.
+
+        `recordings` has those that go on, by server, and changes while the connection lasts.
+        """
         self._find_answer = answer
         self._on_notice = on_notice
         self._server = server
+        self._recordings = {} if recordings is None else recordings
         self._link: Link | None = None
         self._post: Callable[[Message], bool] | None = None
         self._pending: dict[Any, Pending] = {}
@@ -221,6 +235,8 @@ class Peer:
             meta = {**(params or {}).get("_meta", {}), "progressToken": request_id}
             message["params"] = {**(params or {}), "_meta": meta}
             pending.latest = self._loop.time() + max(LONGEST_EXTENDED_CALL, timeout or 0)
+        if self._recordings:
+            self._record(message, to_server=True)
         self._pending[request_id] = pending
         result = None
         try:
@@ -267,6 +283,8 @@ class Peer:
         message: Message = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
+        if self._recordings:
+            self._record(message, to_server=True)
         try:
             async with asyncio.timeout(timeout):
                 await self._usable_link().send(message)
@@ -281,6 +299,8 @@ class Peer:
             return
         method = message.get("method")
         try:
+            if self._recordings:
+                self._record(message, to_server=False)
             if method is None:
                 self._settle(message)
             elif "id" in message:
@@ -320,6 +340,11 @@ class Peer:
         if isinstance(error, NotDelivered) and isinstance(reason, ConnectionLost):
             return NotDelivered(reason.message, hint=reason.hint)
         return _copy_of(reason)
+
+    def _record(self, message: Message, *, to_server: bool) -> None:
+        recording = self._recordings.get(self._server)
+        if recording is not None and not self.lost_with.done():
+            recording.note(self, message, to_server=to_server)
 
     def _usable_link(self) -> Link:
         if self.lost_with.done():
@@ -449,6 +474,8 @@ class Peer:
 
     async def _deliver(self, message: Message, *, timeout: float) -> None:
         """Send a message and ignore delivery errors. Raises only `UsageError`."""
+        if self._recordings:
+            self._record(message, to_server=True)
         try:
             async with asyncio.timeout(timeout):
                 await self._usable_link().send(message)

@@ -15,9 +15,9 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.errors import CallFailed, CallTimeout, PeerError, ServerUnavailable, StartFailed, ToolcribError
 from toolcrib.serverkit.caller_context import CALL_ID, asked_call
@@ -32,6 +32,9 @@ from toolcrib.servers.transport import Inbox, Link
 from toolcrib.tasks import in_background
 from toolcrib.telemetry.propagation import carried
 from toolcrib.version import __version__
+
+if TYPE_CHECKING:
+    from toolcrib.servers.traffic import Recording
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -346,13 +349,18 @@ def _ignore(method: str, params: dict[str, Any]) -> None:
     """Ignores the notification."""
 
 
-def new_peer(server: str, handlers: Handlers, on_notice: OnNotice = _ignore) -> Peer:
+def new_peer(
+    server: str,
+    handlers: Handlers,
+    on_notice: OnNotice = _ignore,
+    recordings: Mapping[str, Recording] | None = None,
+) -> Peer:
     """The inbox for a new link."""
 
     async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         return {} if method == "ping" else await handlers.answer(server, method, params)
 
-    return Peer(answer, on_notice, server=server)
+    return Peer(answer, on_notice, server=server, recordings=recordings)
 
 
 @asynccontextmanager
@@ -364,10 +372,11 @@ async def connect(
     era: Era | None = None,
     timeout: float = 60.0,
     on_notice: OnNotice = _ignore,
+    recordings: Mapping[str, Recording] | None = None,
 ) -> AsyncIterator[Session]:
     """Open a link and negotiate the version; the session lasts until the block is left."""
     handlers = handlers or Handlers()
-    peer = new_peer(server, handlers, on_notice)
+    peer = new_peer(server, handlers, on_notice, recordings)
     async with (
         open_link(peer) as link,
         converse(server, peer, link, handlers, era=era, timeout=timeout, on_notice=on_notice) as session,
