@@ -316,3 +316,43 @@ def test_a_prompt_is_filled_in_by_a_form_and_a_server_without_any_says_so(
     expect(page.get_by_text("This server offers no prompts.")).to_be_visible()
     page.get_by_role("tab", name="Resources").click()
     expect(page.get_by_text("This server offers no resources.")).to_be_visible()
+
+
+def test_the_traffic_is_recorded_while_record_is_on_and_shown_without_secrets(
+    crib: Crib, open_server: Callable[..., Page]
+):
+    crib.server("box")
+    page = open_server("box", "traffic")
+    expect(page.get_by_text("Nothing is recorded.")).to_be_visible()
+    assert crib.command("call", "box__echo", "text=before").code == 0
+    page.get_by_role("switch", name="Record").click()
+    expect(page.get_by_text("No messages yet.")).to_be_visible()
+
+    assert crib.command("call", "box__echo", "text=<b>Bearer abcdefgh12345678</b>").code == 0
+    rows = page.get_by_role("list", name="Messages").get_by_role("listitem")
+    calls = rows.filter(has_text="tools/call")
+    expect(calls).to_have_count(2)
+    expect(calls.first).to_contain_text("to the server")
+    expect(calls.last).to_contain_text(re.compile(r"from the server.*tools/call result.*\d+ (ms|B)"))
+    calls.last.get_by_role("button", name="tools/call").click()
+    expect(calls.last).to_contain_text('"text": "<b>***</b>"')
+    expect(page.get_by_text("abcdefgh12345678")).to_have_count(0)
+
+    page.get_by_label("Filter messages by method").fill("tools/c")
+    expect(rows).to_have_count(2)
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download", exact=True).first.click()
+    lines = [json.loads(line) for line in downloading.value.path().read_text().splitlines()]
+    assert [one["direction"] for one in lines] == ["to-server", "from-server"]
+    page.get_by_label("Filter messages by method").fill("nothing-like-this")
+    expect(page.get_by_text("No messages match the filter.")).to_be_visible()
+    page.get_by_label("Filter messages by method").fill("")
+
+    page.get_by_role("switch", name="Record").click()
+    expect(page.get_by_role("switch", name="Record")).not_to_be_checked()
+    assert crib.command("call", "box__echo", "text=after").code == 0
+    page.reload()
+    expect(calls).to_have_count(2)
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_text("Nothing is recorded.")).to_be_visible()
+    assert crib.run("traffic", name="box")["messages"] == []

@@ -1,6 +1,5 @@
-/** The page of one server: its tabs (Overview, Tools, Resources, Prompts, Log, Versions,
- * Settings, Raw JSON), and when each is fetched
- * again. */
+/** The page of one server: its tabs (Overview, Tools, Resources, Prompts, Log, Traffic, Versions, Settings, Raw JSON),
+ * and when each is fetched again. */
 
 import { useState } from "react";
 
@@ -22,6 +21,7 @@ import { RawJson } from "./RawJson";
 import { Resources } from "./Resources";
 import { SettingsForm } from "./SettingsForm";
 import { ToolsTable } from "./ToolsTable";
+import { Traffic } from "./Traffic";
 import { Versions } from "./Versions";
 
 refreshOn("server", "overview", "launch", "find_tools", "trust");
@@ -95,6 +95,15 @@ export default function ServerPage() {
       content: (
         <div className="tab">
           <Log server={server} tall />
+        </div>
+      ),
+    },
+    {
+      value: "traffic",
+      name: "Traffic",
+      content: (
+        <div className="tab">
+          <Traffic key={name} name={name} />
         </div>
       ),
     },

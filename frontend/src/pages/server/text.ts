@@ -1,5 +1,5 @@
 /** Texts of the page of one server: buttons, log, review of changed tools, facts, "Runs as", accounts, the form of its
- * entry, resources and prompts. */
+ * entry, resources and prompts, traffic. */
 
 import type { HeldGlance, HeldTool } from "../../api/types";
 import { day, plural, thousands } from "../../ui/amounts";
@@ -112,6 +112,26 @@ export const OFFERED = {
   notShown: (type: string, size: string) => `${type || "Binary content"}, ${size}, is not shown.`,
   notText: (type: string) => `${type || "Content"} is not shown.`,
   message: (role: string) => `Message of the ${role}`,
+} as const;
+
+export const TRAFFIC = {
+  title: "Traffic",
+  record: "Record",
+  recording: "Recording",
+  off: "Off",
+  clear: "Clear",
+  download: "Download",
+  filter: "Filter, e.g. tools/call or error",
+  filterLabel: "Filter messages by method",
+  list: "Messages",
+  notRecording:
+    "Nothing is recorded. Turn on Record, then use the server: the messages in both directions appear here, with known secrets masked.",
+  noneYet: "No messages yet. Call one of its tools, or restart it to see how the connection begins.",
+  noMatch: "No messages match the filter.",
+  cut: "Only its beginning is kept: the message was too long.",
+  copy: "Copy message",
+  direction: (toServer: boolean) => (toServer ? "to the server" : "from the server"),
+  skipped: (many: number) => `${plural(many, "message")} came too fast and ${many === 1 ? "was" : "were"} not kept.`,
 } as const;
 
 export const FORM = {
