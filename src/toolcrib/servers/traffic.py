@@ -127,7 +127,7 @@ class Recording:
         if method is None:
             asked = self._unanswered.pop((connection, not to_server, name or ""), None)
             return ("", None) if asked is None else (asked[0], (now - asked[1]) * 1000)
-        method = self._mask(str(method), LONGEST_KEY)
+        method = self._mask(method, LONGEST_KEY) if isinstance(method, str) else ""
         if name is not None:
             self._unanswered[connection, to_server, name] = method, now
             if len(self._unanswered) > MOST_UNANSWERED:

@@ -40,6 +40,10 @@ export function Traffic({ name }: { name: string }) {
         <h2>{TRAFFIC.title}</h2>
         <Status shape={recording ? "ok" : "off"} word={recording ? TRAFFIC.recording : TRAFFIC.off} />
         <span className="grow" />
+        <span className="secondary" aria-hidden>
+          {TRAFFIC.record}
+        </span>
+        <Switch label={TRAFFIC.record} on={recording} disabled={!traffic.loaded} onChange={traffic.record} />
         <button type="button" className="btn bare small" disabled={none} onClick={traffic.clear}>
           {TRAFFIC.clear}
         </button>
@@ -51,10 +55,6 @@ export function Traffic({ name }: { name: string }) {
         >
           {TRAFFIC.download}
         </button>
-        <span className="secondary" aria-hidden>
-          {TRAFFIC.record}
-        </span>
-        <Switch label={TRAFFIC.record} on={recording} disabled={!traffic.loaded} onChange={traffic.record} />
       </div>
       <div className="log-filter">
         <label className="field log-filter-field">
@@ -77,7 +77,7 @@ export function Traffic({ name }: { name: string }) {
         </p>
       )}
       {rows.length > 0 && <Rows rows={rows} opened={opened} onToggle={toggle} />}
-      {skipped > 0 && <p className="muted text-small log-foot">{TRAFFIC.skipped(skipped)}</p>}
+      {skipped > 0 && <p className="row muted text-small log-foot">{TRAFFIC.skipped(skipped)}</p>}
     </section>
   );
 }
@@ -163,7 +163,11 @@ function Row({ row, open, onToggle }: { row: RecordedMessage; open: boolean; onT
       {open && (
         <div className="traffic-message">
           <p className="row muted text-small">
-            <span className="grow">{row.cut ? TRAFFIC.cut : ""}</span>
+            <span className="grow num">
+              {[exactTime(row.time), row.id === null ? "" : `id ${reveal(row.id)}`, row.cut ? TRAFFIC.cut : ""]
+                .filter(Boolean)
+                .join(" · ")}
+            </span>
             <Copy bare label={TRAFFIC.copy} text={text} />
           </p>
           <LongText text={text} label={`${row.method || row.kind} ${row.number}`} />

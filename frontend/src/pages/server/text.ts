@@ -128,7 +128,7 @@ export const TRAFFIC = {
     "Nothing is recorded. Turn on Record, then use the server: the messages in both directions appear here, with known secrets masked.",
   noneYet: "No messages yet. Call one of its tools, or restart it to see how the connection begins.",
   noMatch: "No messages match the filter.",
-  cut: "Only its beginning is kept: the message was too long.",
+  cut: "too long, only its beginning is kept",
   copy: "Copy message",
   direction: (toServer: boolean) => (toServer ? "to the server" : "from the server"),
   skipped: (many: number) => `${plural(many, "message")} came too fast and ${many === 1 ? "was" : "were"} not kept.`,
