@@ -34,6 +34,10 @@ test("each line of a download is JSON with the message as it was recorded", () =
   expect(lines[2]).toBe("");
 });
 
-test("a message is indented", () => {
-  expect(indented('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}');
+test("a message is indented and not changed", () => {
+  const odd = { a: [1, { b: "x,[\\" }, [], {}], "c:": null, d: [[true]], e: -1.5e-7, f: '"', g: "" };
+  for (const value of [odd, [], {}, "text", 7]) {
+    expect(indented(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
+  }
+  expect(indented('{"id":12345678901234567890}')).toBe('{\n  "id": 12345678901234567890\n}');
 });

@@ -15,12 +15,27 @@ export function filtered(rows: RecordedMessage[], wanted: string): RecordedMessa
   return words ? rows.filter((row) => `${row.method} ${row.kind}`.toLowerCase().includes(words)) : rows;
 }
 
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+/** JSON with a line for each value. It is not parsed: that would change long numbers and keys that occur twice. */
 export function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
+  let depth = 0;
+  let before = "";
+  let written = "";
+  for (const [token] of text.matchAll(TOKENS)) {
+    const opens = before === "{" || before === "[";
+    const closes = token === "}" || token === "]";
+    if (closes) depth -= 1;
+    if (before === "," || opens !== closes) written += line(depth);
+    written += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth += 1;
+    before = token;
   }
+  return written;
+}
+
+function line(depth: number): string {
+  return `\n${"  ".repeat(depth)}`;
 }
 
 export function jsonLines(rows: readonly RecordedMessage[]): string {
