@@ -2035,6 +2035,20 @@ export interface RecognisedServer {
   notes: string[];
 }
 
+/** A message as it is kept: masked, and cut if it is long. */
+export interface RecordedMessage {
+  number: number;
+  time: string;
+  to_server: boolean;
+  kind: "request" | "notification" | "result" | "error";
+  method: string;
+  id: string | null;
+  milliseconds: number | null;
+  size: number;
+  text: string;
+  cut: boolean;
+}
+
 export interface RemoveParams {
   name: string;
   undo?: number;
@@ -2588,6 +2602,14 @@ export interface ServerSource {
   imported_from: string;
 }
 
+export interface ServerTraffic {
+  server: string;
+  recording: boolean;
+  oldest: number;
+  skipped: number;
+  messages: RecordedMessage[];
+}
+
 /** An update of a server, or the plan for it. */
 export interface ServerUpdated {
   name: string;
@@ -3022,6 +3044,25 @@ export interface ToolsParams {
   wait?: number;
   limit?: number;
   after?: string;
+}
+
+export interface TrafficClearParams {
+  name: string;
+}
+
+export interface TrafficParams {
+  name: string;
+  after?: number;
+}
+
+export interface TrafficRecordParams {
+  name: string;
+  on: boolean;
+}
+
+export interface TrafficState {
+  server: string;
+  recording: boolean;
 }
 
 /** The test of a server: a second instance is started, step by step. */
@@ -4490,6 +4531,24 @@ export interface Operations {
     params: ToolsParams;
     event: unknown;
     result: ToolInfo[];
+  };
+  /** Show the recorded messages of a server after this number; a recording then goes on. */
+  traffic: {
+    params: TrafficParams;
+    event: unknown;
+    result: ServerTraffic;
+  };
+  /** Drop the recorded messages of a server; a recording goes on. */
+  traffic_clear: {
+    params: TrafficClearParams;
+    event: unknown;
+    result: TrafficState;
+  };
+  /** Begin or end recording the messages between this host and a server; they stay in memory. */
+  traffic_record: {
+    params: TrafficRecordParams;
+    event: unknown;
+    result: TrafficState;
   };
   /** Show the servers and tools that need trust, and trust those whose marks are given. */
   trust: {
