@@ -16,14 +16,21 @@ from tests.cli.terminal import terminal
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "connect.md"
 CLIENTS = [
+    "amp",
     "claude-code",
     "claude-desktop",
     "cline",
     "codex",
+    "copilot",
+    "crush",
     "cursor",
     "gemini",
     "goose",
+    "kiro",
     "librechat",
+    "lm-studio",
+    "opencode",
+    "qwen",
     "vscode",
     "windsurf",
     "zed",
@@ -75,7 +82,8 @@ def test_a_client_is_connected_and_let_go(toolcrib: CommandLine, person: Path, c
     assert Path(first["file"]).is_relative_to(person)
     assert Path(first["file"]).read_text() == first["snippet"] + "\n"
     assert str(PROGRAM) in first["snippet"]
-    assert first["entry"]["args"] == ["serve", "--stdio", "--home", str(toolcrib.home)]
+    words = first["entry"].get("args") or first["entry"]["command"][1:]
+    assert words == ["serve", "--stdio", "--home", str(toolcrib.home)]
     assert toolcrib("connect", client, "--remove", "--yes", "--json").json["written"] is True
     assert toolcrib("connect", client, "--remove", "--yes", "--json").json["written"] is False
     assert str(PROGRAM) not in Path(first["file"]).read_text()
@@ -255,7 +263,7 @@ def test_a_file_of_a_project_can_be_named(toolcrib: CommandLine, person: Path) -
     ("words", "code", "hint"),
     [
         (("claude-dektop",), 3, "Did you mean claude-desktop"),
-        (("emacs",), 3, "Known: claude-code"),
+        (("emacs",), 3, "Known: amp, claude-code"),
         (("cursor", "--name", "a b"), 2, "letters"),
         (("cursor", "--profile", "../x"), 2, "letters"),
         (("cursor", "--token"), 2, "--http"),

@@ -14,6 +14,13 @@ const CLIENTS = [
   "codex",
   "goose",
   "zed",
+  "copilot",
+  "lm-studio",
+  "opencode",
+  "kiro",
+  "qwen",
+  "amp",
+  "crush",
   "librechat",
 ];
 

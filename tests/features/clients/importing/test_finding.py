@@ -11,6 +11,7 @@ from toolcrib.errors import NotFound
 from toolcrib.features.clients.files.client import client_names, find_client
 from toolcrib.features.clients.files.gateway import UserFolders
 from toolcrib.features.clients.transfer.sources import find_sources, known_host, read_file, read_source
+from toolcrib.features.clients.transfer.translation import write_entry
 
 
 def put(file: Path, text: str = "{}") -> Path:
@@ -40,6 +41,13 @@ def test_the_file_of_every_host_is_found_on_every_platform(host: str, platform: 
         ("codex", ".codex/config.toml"),
         ("zed", ".zed/settings.json"),
         ("librechat", "librechat.yaml"),
+        ("copilot", ".github/mcp.json"),
+        ("qwen", ".qwen/settings.json"),
+        ("opencode", "opencode.json"),
+        ("opencode", ".opencode/opencode.jsonc"),
+        ("kiro", ".kiro/settings/mcp.json"),
+        ("crush", ".crush.json"),
+        ("amp", ".amp/settings.json"),
     ],
 )
 def test_the_files_of_a_project_are_found(host: str, name: str, tmp_path: Path) -> None:
@@ -120,3 +128,38 @@ def test_a_transport_in_a_table_of_its_own_is_understood(tmp_path: Path, named: 
     assert entries["local"] == {"command": "node", "args": ["s.js"], "env": {"K": "v"}}
     assert entries["remote"] == {"type": "http", "url": "https://x.example.com/mcp"}
     assert (entries["older"]["type"], entries["older"]["enabled"]) == ("sse", False)
+
+
+@pytest.mark.parametrize("host", client_names())
+def test_a_file_that_is_named_where_its_host_keeps_it_is_read_in_the_form_of_that_host(
+    host: str, tmp_path: Path
+) -> None:
+    client = find_client(host)
+    text = client.syntax.set_entries("", client.table, {"a": {client.dialect.command: "run"}})
+    file = put(client.file(UserFolders(home=tmp_path, platform="linux")), text)
+
+    assert read_file(file).source.host == host
+
+
+def test_servers_of_opencode_are_found_where_either_version_has_them(tmp_path: Path) -> None:
+    older = {"type": "local", "command": ["a", "b"], "environment": {"K": "{env:KEY}"}, "enabled": False}
+    newer = {"type": "local", "command": ["c"], "cwd": "/srv", "disabled": True}
+    document = {"mcp": {"one": older, "servers": {"two": newer}, "timeout": {"catalog": 9000}}}
+
+    found = read_file(put(tmp_path / "opencode.json", json.dumps(document)))
+
+    assert found.refused == {}
+    assert {draft.name: draft.entry for draft in found.drafts} == {
+        "one": {"command": "a", "args": ["b"], "env": {"K": "${KEY}"}, "enabled": False},
+        "two": {"command": "c", "cwd": "/srv", "enabled": False},
+    }
+
+
+def test_an_older_opencode_is_given_no_key_that_it_would_refuse() -> None:
+    entry = {"command": "a", "args": ["b"], "cwd": "/srv"}
+    client = find_client("opencode")
+
+    written = write_entry("opencode", client.title, client.dialect, "n", entry)
+
+    assert written.entry == {"type": "local", "command": ["a", "b"]}
+    assert written.notes == ("opencode does not support cwd.",)

@@ -30,12 +30,30 @@ HOSTS = {
     "vscode.mcp.json": "vscode",
     "windsurf.mcp_config.json": "windsurf",
     "zed.settings.json": "zed",
+    "lm_studio.mcp.json": "lm-studio",
+    "copilot.mcp-config.json": "copilot",
+    "qwen.settings.json": "qwen",
+    "opencode.json": "opencode",
+    "kiro.mcp.json": "kiro",
+    "crush.json": "crush",
+    "amp.settings.json": "amp",
 }
+TAKEN_FOR = {
+    "claude_code.mcp.json": "plain",
+    "copilot.mcp-config.json": "plain",
+    "lm_studio.mcp.json": "plain",
+    "qwen.settings.json": "gemini",
+    "kiro.mcp.json": "cline",
+}
+"""What a file is taken for that has no sign of its own, and is not where its host keeps it."""
 COUNTS = {
     **dict.fromkeys(HOSTS, 2),
     "claude_code.mcp.json": 3,
     "claude_desktop_config.json": 1,
     "gemini.settings.json": 3,
+    "copilot.mcp-config.json": 3,
+    "qwen.settings.json": 3,
+    "crush.json": 3,
     "mcpb.manifest.json": 1,
     "registry.server.json": 1,
 }
@@ -59,7 +77,7 @@ def without_secrets(servers: dict[str, dict[str, Any]]) -> dict[str, dict[str, A
 
 def test_there_is_a_file_of_every_host() -> None:
     assert set(HOSTS.values()) == set(client_names())
-    assert len(FIXTURES) == 13
+    assert len(FIXTURES) == 20
 
 
 @pytest.mark.parametrize("file", FIXTURES, ids=lambda file: file.name)
@@ -75,10 +93,7 @@ def test_every_server_of_a_file_becomes_an_entry_of_ours(file: Path, knowledge: 
 
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_file_is_known_by_its_content(name: str, fixture: Any) -> None:
-    # Claude Code's is the common form, which has no sign of its own.
-    expected = "plain" if name == "claude_code.mcp.json" else HOSTS[name]
-
-    assert read_file(fixture(name)).source.host == expected
+    assert read_file(fixture(name)).source.host == TAKEN_FOR.get(name, HOSTS[name])
 
 
 @pytest.mark.parametrize("name", HOSTS)
@@ -159,3 +174,39 @@ def test_files_as_people_have_them_are_read(host: str, tmp_path: Path) -> None:
     own = {name: reason for name, reason in reading.refused.items() if "Goose itself" not in reason}
     assert own == {}
     assert bool(reading.drafts) is (host not in ("windsurf", "gemini"))
+
+
+WRITTEN = {
+    "copilot": {"tools": ["*"], "type": "http"},
+    "opencode": {"type": "remote", "headers": {"Authorization": "Bearer {env:A_TOKEN}"}},
+    "crush": {"type": "http", "headers": {"Authorization": "Bearer ${A_TOKEN}"}},
+    "amp": {"url": "https://x/mcp"},
+    "kiro": {"url": "https://x/mcp", "headers": {"Authorization": "Bearer ${A_TOKEN}"}},
+    "qwen": {"httpUrl": "https://x/mcp"},
+    "lm-studio": {"url": "https://x/mcp", "headers": {"Authorization": "Bearer ${A_TOKEN}"}},
+}
+
+
+@pytest.mark.parametrize("host", WRITTEN)
+def test_a_server_with_an_address_is_written_under_the_keys_of_its_host(host: str) -> None:
+    client = find_client(host)
+    remote = {"type": "http", "url": "https://x/mcp", "headers": {"Authorization": "Bearer ${A_TOKEN}"}}
+
+    written = write_entry(host, client.title, client.dialect, "a", remote)
+
+    assert {key: written.entry.get(key) for key in WRITTEN[host]} == WRITTEN[host]
+    assert ("transport" in written.entry, "type" in written.entry) == (False, bool(client.dialect.types))
+
+
+@pytest.mark.parametrize("host", ["kiro", "crush", "opencode", "copilot", "qwen", "amp", "lm-studio"])
+def test_a_disabled_server_stays_disabled_or_is_left_out(host: str) -> None:
+    client = find_client(host)
+    disabled = {"command": "run", "enabled": False}
+    if not client.dialect.off:
+        with pytest.raises(Inexpressible, match="disabled"):
+            write_entry(host, client.title, client.dialect, "a", disabled)
+        return
+
+    entry = write_entry(host, client.title, client.dialect, "a", disabled).entry
+
+    assert (entry.get("disabled"), entry.get("enabled")) in ((True, None), (None, False))

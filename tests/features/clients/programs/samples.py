@@ -154,6 +154,101 @@ endpoints:
     - name: groq
       apiKey: "${GROQ_API_KEY}"
 """
+LM_STUDIO = """{
+  "mcpServers": {
+    "library": {
+      "url": "https://library.example.com/mcp",
+      "headers": {
+        "Authorization": "Bearer t"
+      }
+    }
+  }
+}
+"""
+COPILOT = """{
+  "mcpServers": {
+    "browser": {
+      "type": "local",
+      "command": "npx",
+      "args": ["@playwright/mcp@latest"],
+      "env": {},
+      "tools": ["*"]
+    }
+  }
+}
+"""
+QWEN = """{
+  "security": {"auth": {"selectedType": "openai"}}, // of the team
+  "mcpServers": {
+    "notes": {
+      "httpUrl": "https://notes.example.com/mcp",
+      "headers": {"Authorization": "Bearer $NOTES_TOKEN"},
+      "discoveryTimeoutMs": 10000
+    }
+  },
+  "mcp": {"excluded": ["*puppeteer*"]}
+}
+"""
+OPENCODE = """{
+  "$schema": "https://opencode.ai/config.json",
+  "model": "anthropic/claude-sonnet-4-5",
+  "mcp": {
+    // All that a server can do.
+    "everything": {
+      "type": "local",
+      "command": ["npx", "-y", "@modelcontextprotocol/server-everything"],
+      "environment": {
+        "TOKEN": "{env:EVERYTHING_TOKEN}",
+      },
+      "enabled": true,
+    },
+  },
+  "autoupdate": "notify",
+}
+"""
+KIRO = """{
+  "mcpServers": {
+    "search": {
+      "command": "uvx",
+      "args": ["search-server"],
+      "env": {
+        "SEARCH_KEY": "${SEARCH_KEY}"
+      },
+      "disabled": false,
+      "autoApprove": ["find"],
+      "disabledTools": ["delete"]
+    }
+  }
+}
+"""
+CRUSH = """{
+  "$schema": "https://charm.land/crush.json",
+  "lsp": {
+    "go": { "command": "gopls" }
+  },
+  "mcp": {
+    "files": {
+      "type": "stdio",
+      "command": "node",
+      "args": ["/srv/files.js"],
+      "timeout": 120,
+      "disabled_tools": ["remove"]
+    }
+  }
+}
+"""
+AMP = """{
+  // Sounds only at home.
+  "amp.notifications.enabled": false,
+  "amp.mcpServers": {
+    "code": {
+      "url": "https://code.example.com/.api/mcp/v1",
+      "headers": { "Authorization": "token ${CODE_TOKEN}" }
+    },
+  },
+  "amp.tools.disable": ["builtin:edit_file"],
+}
+"""
 FILES = {
     "claude-desktop": CLAUDE_DESKTOP,
     "claude-code": CLAUDE_CODE,
@@ -166,6 +261,13 @@ FILES = {
     "goose": GOOSE,
     "cline": CLINE,
     "librechat": LIBRECHAT,
+    "lm-studio": LM_STUDIO,
+    "copilot": COPILOT,
+    "qwen": QWEN,
+    "opencode": OPENCODE,
+    "kiro": KIRO,
+    "crush": CRUSH,
+    "amp": AMP,
 }
 BROKEN = {
     "claude-desktop": '{"mcpServers": {',
@@ -179,5 +281,12 @@ BROKEN = {
     "goose": "extensions: {git: {enabled: true}}\n",
     "cline": '{"mcpServers": {"l": }}',
     "librechat": "mcpServers: {fs: {type: stdio}}\n",
+    "lm-studio": '{"mcpServers": {},,}',
+    "copilot": '{"mcpServers": []}',
+    "qwen": '{"mcpServers": {"a": {}}',
+    "opencode": '{"mcp": ["local"]}',
+    "kiro": '{"mcpServers": {"a": {}}, "mcpServers": {}}',
+    "crush": "mcp add files --type stdio\n",
+    "amp": '{"amp.mcpServers": true}',
 }
 """Files that are wrong, or written in a way that cannot be added to."""

@@ -29,6 +29,13 @@ CLINE = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_setti
             *[".cline/data/settings/cline_mcp_settings.json"] * 3,
         ),
         ("librechat", *["LibreChat/librechat.yaml"] * 3),
+        ("lm-studio", *[".lmstudio/mcp.json"] * 3),
+        ("copilot", *[".copilot/mcp-config.json"] * 3),
+        ("qwen", *[".qwen/settings.json"] * 3),
+        ("opencode", *[".config/opencode/opencode.json"] * 3),
+        ("kiro", *[".kiro/settings/mcp.json"] * 3),
+        ("crush", *[".config/crush/crush.json"] * 3),
+        ("amp", *[".config/amp/settings.json"] * 3),
         ("codex", ".codex/config.toml", ".codex/config.toml", ".codex/config.toml"),
         ("cursor", ".cursor/mcp.json", ".cursor/mcp.json", ".cursor/mcp.json"),
         ("gemini", ".gemini/settings.json", ".gemini/settings.json", ".gemini/settings.json"),
@@ -77,6 +84,11 @@ def test_the_usual_places(name: str, linux: str, darwin: str, win32: str) -> Non
         ("cline", "linux", "CLINE_DATA_DIR", "/elsewhere/settings/cline_mcp_settings.json"),
         ("windsurf", "linux", "XDG_CONFIG_HOME", "/elsewhere/devin/mcp_config.json"),
         ("claude-code", "linux", "CLAUDE_CONFIG_DIR", "/elsewhere/.claude.json"),
+        ("copilot", "darwin", "COPILOT_HOME", "/elsewhere/mcp-config.json"),
+        ("opencode", "win32", "XDG_CONFIG_HOME", "/elsewhere/opencode/opencode.json"),
+        ("crush", "linux", "XDG_CONFIG_HOME", "/elsewhere/crush/crush.json"),
+        ("crush", "win32", "CRUSH_GLOBAL_CONFIG", "/elsewhere/crush.json"),
+        ("amp", "linux", "XDG_CONFIG_HOME", "/home/ada/.config/amp/settings.json"),
     ],
 )
 def test_places_that_a_variable_names(name: str, platform: str, variable: str, expected: str) -> None:
@@ -106,11 +118,12 @@ OLDER = {
         "win32": f"AppData/Roaming/{CLINE}",
     },
     "windsurf": dict.fromkeys(("linux", "darwin", "win32"), ".codeium/windsurf/mcp_config.json"),
+    "lm-studio": dict.fromkeys(("linux", "darwin", "win32"), ".cache/lm-studio/mcp.json"),
 }
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
-@pytest.mark.parametrize("name", ["cline", "windsurf"])
+@pytest.mark.parametrize("name", OLDER)
 def test_where_only_an_older_version_is_installed_its_file_is_used(
     tmp_path: Path, name: str, platform: str
 ) -> None:
@@ -134,5 +147,15 @@ def test_an_older_windsurf_is_told_the_address_under_its_own_key(tmp_path: Path)
     assert client.here(places).entry("crib", address) == {"serverUrl": address.url}
 
 
-def test_devin_is_another_name_of_windsurf() -> None:
-    assert find_client("Devin") is find_client("windsurf")
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("Devin", "windsurf"),
+        ("LMStudio", "lm-studio"),
+        ("GitHub Copilot CLI", "copilot"),
+        ("Qwen Code", "qwen"),
+        ("kiro-cli", "kiro"),
+    ],
+)
+def test_a_client_is_found_by_its_other_names(word: str, name: str) -> None:
+    assert find_client(word) is find_client(name)

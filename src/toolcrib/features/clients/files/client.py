@@ -67,6 +67,8 @@ class McpClient:
     """Files of other editions and older versions, which are read too."""
     questions: Callable[[str], Mapping[str, DraftQuestion]] = lambda text: {}
     """The inputs that its file asks the user for, by name."""
+    servers: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda found: found
+    """The servers in its table, where other versions of it keep them otherwise; only for reading."""
     inner_tables: Callable[[Path], tuple[Table, ...]] = lambda folder: ()
     """Tables of its own file with the servers of the project in a folder."""
     older: McpClient | None = None

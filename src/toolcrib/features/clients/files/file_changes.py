@@ -70,7 +70,8 @@ def is_ours(name: str, entry: Any) -> bool:
     if name == NAME:
         return True
     command = entry.get("command", entry.get("cmd")) if isinstance(entry, Mapping) else None
-    return isinstance(command, str) and Path(command).name == NAME and "serve" in (entry.get("args") or ())
+    words = [command, *(entry.get("args") or ())] if isinstance(command, str) else command
+    return isinstance(words, list) and "serve" in words[1:] and Path(str(words[0])).name == NAME
 
 
 def plan_connection(client: McpClient, file: Path, name: str, entry: Entry) -> FileChange:

@@ -51,8 +51,13 @@ _SIGNS = {
     '"transport":{': "cline",
     "${env:": "cursor",
     "[mcp_servers": "codex",
+    '"amp.mcpServers"': "amp",
+    "opencode.ai/config.json": "opencode",
+    "charm.land/crush.json": "crush",
 }
 """Pieces of text that only one host writes, in the order in which they are looked for."""
+_SHARED_NAMES = ("mcp.json", "mcp-config.json", "settings.json", "config.toml", "config.yaml")
+"""Names that files of several programs have: only with its folder does such a name stand for a host."""
 
 
 def find_sources(places: UserFolders, folder: Path, host: str | None = None) -> list[DraftSource]:
@@ -114,11 +119,9 @@ def _host_by_name(file: Path) -> str | None:
     whole = file.as_posix()
     for name in client_names():
         client = find_client(name)
-        usual = client.file(UserFolders(home=Path("/"), platform="linux")).name
-        if any(whole.endswith(f"/{path}") for path in client.project):
-            return name
-        # Names such as `settings.json` and `mcp.json` are of several programs.
-        if file.name == usual and usual not in ("mcp.json", "settings.json", "config.toml", "config.yaml"):
+        usual = client.file(UserFolders(home=Path("/"), platform="linux"))
+        own = usual.name if usual.name not in _SHARED_NAMES else "/".join(usual.parts[-2:])
+        if any(whole.endswith(f"/{path}") for path in (*client.project, own)):
             return name
     return None
 
@@ -248,7 +251,7 @@ def _read(source: DraftSource, text: str) -> SourceContents:
 
 def _entries(client: McpClient, source: DraftSource, text: str) -> Mapping[str, Any]:
     """The entries of a client's file; None for one with values that are more than plain data."""
-    found = entries_in(client.syntax.read(text), source.table)
+    found = client.servers(entries_in(client.syntax.read(text), source.table))
     return {name: entry if is_plain(entry) else None for name, entry in found.items()}
 
 
