@@ -198,15 +198,21 @@ def test_a_server_with_an_address_is_written_under_the_keys_of_its_host(host: st
     assert ("transport" in written.entry, "type" in written.entry) == (False, bool(client.dialect.types))
 
 
-@pytest.mark.parametrize("host", ["kiro", "crush", "opencode", "copilot", "qwen", "amp", "lm-studio"])
-def test_a_disabled_server_stays_disabled_or_is_left_out(host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "switch"),
+    [("kiro", {"disabled": True}), ("crush", {"disabled": True}), ("opencode", {"enabled": False})],
+)
+def test_a_disabled_server_stays_disabled(host: str, switch: dict[str, bool]) -> None:
     client = find_client(host)
-    disabled = {"command": "run", "enabled": False}
-    if not client.dialect.off:
-        with pytest.raises(Inexpressible, match="disabled"):
-            write_entry(host, client.title, client.dialect, "a", disabled)
-        return
 
-    entry = write_entry(host, client.title, client.dialect, "a", disabled).entry
+    entry = write_entry(host, client.title, client.dialect, "a", {"command": "run", "enabled": False}).entry
 
-    assert (entry.get("disabled"), entry.get("enabled")) in ((True, None), (None, False))
+    assert {key: entry[key] for key in entry.keys() & {"disabled", "enabled"}} == switch
+
+
+@pytest.mark.parametrize("host", ["copilot", "qwen", "amp", "lm-studio"])
+def test_a_disabled_server_is_left_out_where_it_would_be_on(host: str) -> None:
+    client = find_client(host)
+
+    with pytest.raises(Inexpressible, match="disabled"):
+        write_entry(host, client.title, client.dialect, "a", {"command": "run", "enabled": False})
