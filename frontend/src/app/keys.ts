@@ -46,10 +46,13 @@ addEventListener("keydown", (event) => {
   action(event);
 });
 
-/** While the component is there, these keys do this; the innermost wins. Names are those of `event.key`. */
-export function useKeys(keys: Keys): void {
+/** While the component is there, these keys do this; the innermost wins, those of `everywhere` last. Names are those of
+ * `event.key`. */
+export function useKeys(keys: Keys, everywhere = false): void {
   useEffect(() => {
-    layers.push(keys);
+    // The effect of a page that is there at once runs before that of the frame around it.
+    if (everywhere) layers.unshift(keys);
+    else layers.push(keys);
     return () => void layers.splice(layers.indexOf(keys), 1);
-  }, [keys]);
+  }, [keys, everywhere]);
 }

@@ -23,7 +23,7 @@ export function useShellKeys(open: (overlay: "palette" | "keys") => void): void 
     }),
     [open],
   );
-  useKeys(keys);
+  useKeys(keys, true);
   useEffect(() => {
     function palette(event: KeyboardEvent) {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey) return;
