@@ -4,5 +4,9 @@ import { deferred } from "./deferred";
 
 export const Markdown = deferred(
   () => import("./Markdown").then((module) => module.Markdown),
-  ({ text }) => <p className="unformatted">{text}</p>,
+  ({ text }) => (
+    <p className="unformatted" dir="auto">
+      {text}
+    </p>
+  ),
 );

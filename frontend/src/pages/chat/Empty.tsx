@@ -7,7 +7,7 @@ import { useOperation } from "../../api/hooks";
 import { samples } from "../../text/samples";
 import { LearnMore } from "../../ui/LearnMore";
 import { Status } from "../../ui/Status";
-import { ConnectForm } from "../models/ConnectForm";
+import { ConnectForm } from "../models/forms";
 import { lookedFor } from "./models";
 import { TEXT } from "./text";
 

@@ -65,7 +65,9 @@ function Talk({ chat }: { chat: string | null }) {
   const [choice, setChoice] = useState<Choice>({ pinned: [], banned: [] });
   const chosen = useModelChoice(chat, view?.chat.model ?? null);
   const last = turns.at(-1);
-  const { room, panel, sheet, toggle, show, closeSheet } = usePanel(last !== undefined && !allFit(last.offered));
+  const { room, panel, sheet, toggle, show, closeSheet } = usePanel(
+    last !== undefined && last.offered.length > 0 && !allFit(last.offered),
+  );
   const running = last?.running ?? false;
   const at = search.has("at") ? Number(search.get("at")) : null;
   const talking = useTurnActions(chat, running, chosen, choice, show);

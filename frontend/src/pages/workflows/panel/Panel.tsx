@@ -21,7 +21,7 @@ import "./panel.css";
 import { StepSetup } from "./StepSetup";
 import { WorkflowSetup } from "./WorkflowSetup";
 
-const Questions = deferred(() => import("./Questions").then((module) => module.Questions));
+const Questions = deferred(() => import("./Questions").then((module) => module.Questions), undefined, true);
 const RunsTab = deferred(() => import("./RunsTab").then((module) => module.RunsTab));
 const TraceTab = deferred(() => import("./TraceTab").then((module) => module.TraceTab));
 
