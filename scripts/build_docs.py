@@ -135,7 +135,8 @@ class Page:
                         at for at in range(opening, len(inside)) if inside[at].type == "link_close"
                     )
                     inside[opening] = inside[closing] = Token("html_inline", "", 0)
-        return str(_MARKDOWN.renderer.render(self.tokens, _MARKDOWN.options, {}))
+        body = str(_MARKDOWN.renderer.render(self.tokens, _MARKDOWN.options, {}))
+        return body.replace("<th></th>", "<td></td>")  # an empty heading says nothing to a screen reader
 
     def _follow(self, link: Token, pages: dict[Path, Page]) -> bool:
         """Point the link at the site's page; false if it leads to a file that the site does not have."""
