@@ -23,6 +23,9 @@ EXAMPLE = {
     "entry": {"command": "x"},
     "value": "x",
     "server": "demo",
+    "prompt": "greet",
+    "uri": "file:///x",
+    "on": True,
     "host": "cursor",
     "file": "/x/mcp.json",
     "folder": "/x",
@@ -57,7 +60,6 @@ EXAMPLE = {
     "choice": "Approve",
     "request": "Add 1 and 2.",
     "index": 0,
-    "on": True,
     "approvals": "page",
 }
 NAMES = [operation.name for operation in operations()]

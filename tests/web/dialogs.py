@@ -192,7 +192,7 @@ DIALOGS = (
     Shown(
         "pages/chat/Page.tsx",
         "/chat/CHAT",
-        ("button=Show tools",),
+        ("button=Why these?",),
         "Offered this turn",
         DIALOG,
         only=NARROW_ONLY,

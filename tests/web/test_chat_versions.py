@@ -101,7 +101,7 @@ def test_a_question_is_edited_with_the_keyboard_and_keeps_its_files(model: Vendo
 
     expect(said(chat, "Two.")).to_be_visible()
     expect(chat.locator(".message-text")).to_have_text(["First?"])
-    expect(chat.locator(".conversation h2")).to_have_text("First?")
+    expect(chat.locator(".conversation h2.grow")).to_have_text("First?")
     assert chat.url == address
     asked = str(model.requests[-1]["messages"])
     assert "First?" in asked

@@ -60,7 +60,7 @@ def test_a_profile_with_a_token_lets_in_who_has_it_and_nobody_else(connect: Page
     form.get_by_label("demo").check()
     form.get_by_role("button", name="Save").click()
     row = connect.get_by_role("listitem").filter(has_text="sums")
-    expect(row).to_contain_text("2 tools")
+    expect(row).to_contain_text("4 tools")
     row.get_by_role("button", name="More for sums").click()
     connect.get_by_role("menuitem", name="Create token").click()
     shown = connect.get_by_role("dialog", name="Token for sums")

@@ -35,7 +35,7 @@ def test_an_included_server_is_added_with_one_click(crib: Crib, new_page: NewPag
     page = begin(crib, new_page)
 
     page.get_by_role("list", name="Included with Toolcrib").get_by_role("button", name="Demo").click()
-    expect(page.get_by_role("dialog", name="demo works, 2 tools")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("dialog", name="demo works, 4 tools")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Done").click()
 
     shows(page, "demo", "Running")
@@ -59,7 +59,7 @@ def test_the_catalog_lists_included_servers_first_and_says_what_they_need(
     demo = listed.filter(has_text="toolcrib add demo")
     expect(demo).not_to_contain_text("Needs an account")
     demo.get_by_role("button").click()
-    expect(page.get_by_role("dialog", name="demo works, 2 tools")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("dialog", name="demo works, 4 tools")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Done").click()
     expect(row(page, "demo")).to_be_visible()
 

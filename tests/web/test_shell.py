@@ -95,7 +95,7 @@ def test_the_palette_finds_chats_settings_and_what_was_open_and_forgives_a_lette
     page.get_by_role("combobox").fill("disk was full")
     expect(page.get_by_role("option", name="Nightly export")).to_contain_text("disk")
     page.get_by_role("option", name="Nightly export").click()
-    expect(page).to_have_url(f"{crib.base}/chat/{chat}")
+    expect(page).to_have_url(re.compile(rf"/chat/{chat}\?at=\d+&find=disk%20was%20full$"))
     expect(page).to_have_title("Nightly export · Toolcrib")
     expect(page.locator("[data-page-said]")).to_have_text("Nightly export")
 

@@ -156,7 +156,9 @@ def test_two_runs_are_compared_step_by_step(host: Crib, runs: Page) -> None:
         host.run("workflow_run", name=name, inputs={"amount": amount}, breakpoints=[], detach=False)
     opened(runs, host, name)
     panel(runs).get_by_role("tab", name="Runs").click()
-    for box in panel(runs).get_by_role("checkbox").all():
+    boxes = panel(runs).get_by_role("checkbox")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():
         box.check()
 
     panel(runs).get_by_role("button", name="Compare").click()
