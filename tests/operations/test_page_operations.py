@@ -68,7 +68,7 @@ async def test_a_log_tells_when_a_line_was_written_and_what_happened_to_the_serv
     found = await perform(host, "logs", {"name": "demo"}, Invocation())
 
     told = [found["lines"][index] for index in found["events"]]
-    ready = "Ready after N s: demo N, protocol 2026-07-28, 2 tools."
+    ready = "Ready after N s: demo N, protocol 2026-07-28, 4 tools."
     assert [re.sub(r"\d+\.[\d.]+", "N", line) for line in told] == [
         ready,
         "Stopped by the user.",
