@@ -125,7 +125,9 @@ def test_a_rejected_password_says_what_to_do_and_is_not_kept(
     fill_ledger(form, "work", "guess")
     form.get_by_role("button", name="Test and save").click()
 
-    expect(form.get_by_role("alert")).to_contain_text("The ledger rejected the password. Check the password.")
+    expect(form.get_by_role("alert")).to_have_text(
+        "The ledger rejected the password. Check the password. Learn more"
+    )
     expect(form.get_by_label("Password")).to_have_value("")
     expect(form.get_by_label("User")).to_have_value("ada@example.org")
     assert stored(crib) == {}
