@@ -4,9 +4,10 @@ import { defineConfig, loadEnv, type Plugin, type Rolldown } from "vite";
 
 /** The script of `index.html` that the page waits for. */
 const BLOCKING = "theme.js";
-/** What the first view of a page shows beside `Page.tsx`: at its own address, and inside it. */
+/** What the first view of a page shows beside `Page.tsx`: at its own address, inside it, and at an address in it. */
 const SHOWN: Record<string, readonly string[]> = {
   workflows: ["workflows/list/WorkflowList.tsx"],
+  "chat/new": ["chat/Page.tsx"],
   "chat/": ["chat/Page.tsx", "chat/Thread.tsx"],
   "servers/": ["server/Page.tsx"],
   "workflows/": ["workflows/Page.tsx", "workflows/editor/Editor.tsx", "workflows/canvas/Canvas.tsx"],
@@ -61,7 +62,7 @@ function filesOfRoutes(): Plugin {
         const page = /\/src\/pages\/(\w+)\/Page\.tsx$/.exec(chunk.facadeModuleId ?? "")?.[1];
         if (page) add(page, [`${page}/Page.tsx`, ...(SHOWN[page] ?? [])]);
       }
-      for (const [route, modules] of Object.entries(SHOWN)) if (route.endsWith("/")) add(route, modules);
+      for (const [route, modules] of Object.entries(SHOWN)) if (route.includes("/")) add(route, modules);
       this.emitFile({ type: "asset", fileName: "routes.json", source: JSON.stringify(routes) });
     },
   };

@@ -37,9 +37,9 @@ class First:
 PAGES = (
     First("/welcome", "button:has-text('Skip for now')", 150, 4),
     First("/chat", "textarea", 180, 3),
-    First("/chat/new", "textarea", 215, 3),
+    First("/chat/new", "textarea", 180, 3),
     First("/workflows", "a:has-text('bills')", 200, 3),
-    First("/workflows/bills", ".react-flow__node", 305, 4),
+    First("/workflows/bills", ".react-flow__node", 262, 4),
     First("/servers", "[data-server=demo]", 200, 3),
     First("/servers/demo", "h1:has-text('demo')", 220, 4),
     First("/tools", "[data-tool], [role=listbox], #main li", 220, 6),

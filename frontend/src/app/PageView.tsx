@@ -2,6 +2,7 @@
 
 import { Component, lazy, Suspense, useEffect, type ComponentType, type ReactNode } from "react";
 
+import { queries } from "../api/hooks";
 import { fetchDeferred, soonest } from "../ui/deferred";
 import { Loading } from "../ui/Loading";
 import { MOD } from "../ui/platform";
@@ -28,7 +29,7 @@ export async function loadPage(path: string): Promise<void> {
 }
 
 export function PageView() {
-  useEffect(fetchDeferred, []);
+  useEffect(() => fetchDeferred(queries), []);
   const path = usePath();
   const page = pageAt(path);
   if (path === "/") return <HomeRedirect />;

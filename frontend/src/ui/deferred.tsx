@@ -1,9 +1,10 @@
-/** Components whose code is not needed for the first view of a page: fetched when they are first shown, or soon after
- * the page is usable, so that they are there if the host goes away. */
+/** Components whose code is not needed for the first view of a page: fetched when they are first shown, or once the
+ * page has the data of its first view, so that they are there if the host goes away. */
 
+import type { QueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
 
-const AFTERWARDS = 3_000; // Milliseconds in which a page on a slow line asks for its own data.
+const AFTERWARDS = 1_000; // Milliseconds; an answer may lead to the next question.
 const waiting: (() => Promise<unknown>)[] = [];
 
 /** What is fetched with the module that shows it. */
@@ -31,10 +32,21 @@ export function deferred<P extends object>(
   };
 }
 
-/** Fetch the code of what was not shown yet; what fails is fetched again when it is shown. */
-export function fetchDeferred(): () => void {
-  const timer = setTimeout(() => {
-    for (const fetch of waiting.splice(0)) fetch().catch(() => undefined);
-  }, AFTERWARDS);
-  return () => clearTimeout(timer);
+/** Fetch the code of what was not shown yet once the page has its answers: on a slow line it would delay them. What
+ * fails is fetched again when it is shown. */
+export function fetchDeferred(queries: QueryClient): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function look() {
+    if (waiting.length === 0 || queries.isFetching() > 0) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      for (const fetch of waiting.splice(0)) fetch().catch(() => undefined);
+    }, AFTERWARDS);
+  }
+  look();
+  const unwatch = queries.getQueryCache().subscribe(look);
+  return () => {
+    clearTimeout(timer);
+    unwatch();
+  };
 }

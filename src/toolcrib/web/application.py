@@ -106,7 +106,7 @@ class PageFiles:
         except OSError:
             return ""
         page, inside, _ = f"{path}//".split("/", 2)
-        files = (inside and routes.get(f"{page}/")) or routes.get(page, ())
+        files = routes.get(path) or (inside and routes.get(f"{page}/")) or routes.get(page, ())
         return ", ".join(map(_preload, files))
 
 
