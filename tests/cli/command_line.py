@@ -22,6 +22,8 @@ SMALL_SERVER = Path(__file__).with_name("small_server.py")
 DEADLINE = 60.0
 
 Process = subprocess.Popen[str] | Forked
+started: list[Process] = []
+"""Everything that was run since the last `end_started`."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,24 @@ class CommandLine:
 def _start(words: tuple[str, ...], environment: dict[str, str], *, real: bool, **options: Any) -> Process:
     command = [str(PROGRAM), *words]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    if real or pipes.keys() - {"stdin", "stdout", "stderr"} or _changes_python(environment):
-        return subprocess.Popen(command, text=True, env=environment, **pipes)
-    return Forked(command, environment, **pipes)
+    is_real = real or pipes.keys() - {"stdin", "stdout", "stderr"} or _changes_python(environment)
+    process: Process
+    if is_real:
+        process = subprocess.Popen(command, text=True, env=environment, **pipes)
+    else:
+        process = Forked(command, environment, **pipes)
+    started.append(process)
+    return process
+
+
+def end_started() -> list[list[str]]:
+    """End what still runs, such as the host of a test that failed; returns how it was called."""
+    left = [process for process in started if process.poll() is None]
+    for process in left:
+        process.kill()
+        process.wait(DEADLINE)
+    started.clear()
+    return [list(map(str, process.args)) for process in left]
 
 
 def _changes_python(environment: dict[str, str]) -> bool:

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command_line import DEADLINE, CommandLine, Process
+from tests.cli.command_line import DEADLINE, CommandLine, Process, end_started, started
+
+
+@pytest.fixture(autouse=True)
+def _no_test_leaves_a_process() -> Iterator[None]:
+    """A test that fails ends what it started, too."""
+    started.clear()
+    yield
+    assert end_started() == []
 
 
 @pytest.fixture

@@ -94,6 +94,8 @@ def sign_in(page: Page, address: str, place: str = "/") -> Page:
     Who is new here is welcomed at `/`, with a call of the demo's `add`. The first page of a context hears the
     events, but none that came before it listens: the test continues once it does.
     """
+    # Catches choosers from here on; `expect_file_chooser` begins to when a key may be on its way already.
+    page.on("filechooser", lambda _: None)
     with _listening(page) if len(page.context.pages) == 1 else nullcontext():
         _exchange(page, address.replace("/#", f"{place}#"))
     signed_in = "() => !location.hash.includes('key=') && localStorage.getItem('toolcrib.key') !== null"
