@@ -118,14 +118,14 @@ def _start(words: tuple[str, ...], environment: dict[str, str], *, real: bool, *
     return process
 
 
-def end_started() -> list[list[str]]:
+def end_started() -> list[str]:
     """End what still runs, such as the host of a test that failed; returns how it was called."""
     left = [process for process in started if process.poll() is None]
     for process in left:
         process.kill()
         process.wait(DEADLINE)
     started.clear()
-    return [list(map(str, process.args)) for process in left]
+    return [str(process.args) for process in left]
 
 
 def _changes_python(environment: dict[str, str]) -> bool:

@@ -264,13 +264,12 @@ def test_text_that_is_written_from_right_to_left_is_laid_out_so(model: Vendor, c
     answer = chat.get_by_role("log").locator(".answer")
     expect(answer).to_contain_text("And this is English.")
 
-    direction = "(one) => getComputedStyle(one).direction"
-    assert answer.locator("p").first.evaluate(direction) == "rtl"
-    assert answer.locator("p").nth(1).evaluate(direction) == "ltr"
-    assert answer.locator("li").evaluate(direction) == "rtl"
-    assert chat.locator(".user-message span").evaluate(direction) == "rtl"
+    expect(answer.locator("p").first).to_have_css("direction", "rtl")
+    expect(answer.locator("p").nth(1)).to_have_css("direction", "ltr")
+    expect(answer.locator("li")).to_have_css("direction", "rtl")
+    expect(chat.locator(".user-message span")).to_have_css("direction", "rtl")
     chat.get_by_label(FIELD).fill("שלום")
-    assert chat.get_by_label(FIELD).evaluate(direction) == "rtl"
+    expect(chat.get_by_label(FIELD)).to_have_css("direction", "rtl")
 
 
 def test_the_header_of_a_card_opens_it(model: Vendor, chat: Page) -> None:

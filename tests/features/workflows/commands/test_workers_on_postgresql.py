@@ -85,11 +85,10 @@ def checked(shown: Any, steps: int) -> None:
     assert {step["state"] for step in shown["steps"]} == {"done"}
 
 
-def begun(toolcrib: CommandLine, file: str, step: str) -> str:
-    """A run that has come to this step; its id."""
+def begun(toolcrib: CommandLine, file: str, step: str) -> Any:
+    """A run that has come to this step."""
     run = str(toolcrib("workflow", "run", file, "--detach", "--json").json["run"])
-    until(toolcrib, run, lambda shown: any(each["node"] == step for each in shown["steps"]))
-    return run
+    return until(toolcrib, run, lambda shown: any(each["node"] == step for each in shown["steps"]))
 
 
 @pytest.mark.acceptance
@@ -98,17 +97,17 @@ def test_a_run_of_a_killed_worker_goes_on_in_the_host_beside_it(tmp_path: Path, 
     file = slow(tmp_path, 4, 1.5)
     with started(hosting, "up", "--no-browser", "--port", "0") as (host, _):
         with started(working, "worker", "--database", postgres_url) as (worker, announced):
-            run = begun(working, file, "wait1")
-            assert until(hosting, run, lambda _: True)["worker"] == announced["worker"]
+            shown = begun(working, file, "wait1")
             worker.kill()
             worker.communicate(timeout=DEADLINE)
-            ended = until(hosting, run, finished)
+            assert (shown["worker"], shown["state"]) == (announced["worker"], "running")
+            ended = until(hosting, shown["run"], finished)
 
         checked(ended, 4)
         assert ended["worker"] != announced["worker"]
         assert host.poll() is None
         listed = hosting("workflow", "runs", "--json").json
-        assert [each["run"] for each in listed] == [run]
+        assert [each["run"] for each in listed] == [shown["run"]]
 
 
 @pytest.mark.acceptance
@@ -119,7 +118,7 @@ def test_a_worker_takes_over_the_run_of_a_killed_host(tmp_path: Path, postgres_u
         started(working, "worker", "--database", postgres_url) as (_, announced),
         started(hosting, "up", "--no-browser", "--port", "0") as (host, _),
     ):
-        run = begun(hosting, file, "wait1")
+        run = begun(hosting, file, "wait1")["run"]
         host.kill()
         host.communicate(timeout=DEADLINE)
         ended = until(hosting, run, finished)
@@ -138,13 +137,13 @@ def test_runs_go_on_after_a_minute_without_postgresql(tmp_path: Path) -> None:
             started(hosting, "up", "--no-browser", "--port", "0") as (host, _),
             started(working, "worker", "--database", server.url()) as (worker, _),
         ):
-            runs = {"host": begun(hosting, file, "wait2"), "worker": begun(working, file, "wait2")}
+            runs = [begun(toolcrib, file, "wait2")["run"] for toolcrib in (hosting, working)]
             server.stop()
             threading.Event().wait(GONE)
             assert (host.poll(), worker.poll()) == (None, None), "both wait for it"
             server.start()
 
-            for run in runs.values():
+            for run in runs:
                 checked(until(hosting, run, finished), 12)
             after = hosting("workflow", "run", file, "--detach", "--json").json["run"]
             checked(until(working, after, finished), 12)
