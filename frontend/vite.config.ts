@@ -4,7 +4,8 @@ import { defineConfig, loadEnv, type Plugin, type Rolldown } from "vite";
 
 /** The script of `index.html` that the page waits for. */
 const BLOCKING = "theme.js";
-/** What the first view of a page shows beside `Page.tsx`: at its own address, inside it, and at an address in it. */
+/** What the first view of a page shows beside `Page.tsx`, in this order: at its own address, inside it, and at an address
+ * in it. */
 const SHOWN: Record<string, readonly string[]> = {
   workflows: ["workflows/list/WorkflowList.tsx"],
   "chat/new": ["chat/Page.tsx"],
@@ -28,7 +29,7 @@ export default defineConfig(({ mode }) => ({
         codeSplitting: {
           groups: [
             { name: "shell", tags: ["$initial"], priority: 1 },
-            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 1_000 },
+            { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 700 },
           ],
         },
       },
@@ -42,21 +43,23 @@ export default defineConfig(({ mode }) => ({
   },
 }));
 
-/** Writes `routes.json`: the files that each route needs, the largest module first. The host names them in the answer with
- *  the page, so that the browser fetches all of them at once instead of those of the page after the first ones. */
+/** Writes `routes.json`: the files that each route needs. The host names them in the answer with the page, so that the
+ *  browser fetches all of them at once instead of those of the page after the first ones. They are in the order in which
+ *  they are wanted: what is shown last may still be loading while the page asks for its data. */
 function filesOfRoutes(): Plugin {
   return {
     name: "files-of-routes",
     generateBundle(_, bundle) {
       const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      const entry = chunks.find((chunk) => chunk.isEntry);
       const routes: Record<string, string[]> = {};
       const add = (route: string, modules: readonly string[]) => {
-        const files = new Set<string>();
-        for (const chunk of chunks)
-          if (chunk.isEntry || modules.some((module) => chunk.facadeModuleId?.endsWith(`/src/pages/${module}`)))
-            addFiles(files, chunk, bundle);
-        const bySize = [...files].sort((one, other) => sizeOf(bundle[other]) - sizeOf(bundle[one]));
-        routes[route] = [BLOCKING, ...bySize];
+        const shown = modules.map((module) =>
+          chunks.find((chunk) => chunk.facadeModuleId?.endsWith(`/src/pages/${module}`)),
+        );
+        const files = new Set([BLOCKING]);
+        for (const chunk of [entry, ...shown]) if (chunk) filesOf(chunk, bundle).forEach((file) => files.add(file));
+        routes[route] = [...files];
       };
       for (const chunk of chunks) {
         const page = /\/src\/pages\/(\w+)\/Page\.tsx$/.exec(chunk.facadeModuleId ?? "")?.[1];
@@ -66,6 +69,13 @@ function filesOfRoutes(): Plugin {
       this.emitFile({ type: "asset", fileName: "routes.json", source: JSON.stringify(routes) });
     },
   };
+}
+
+/** The files that a chunk needs, the largest first. */
+function filesOf(chunk: Rolldown.OutputChunk, bundle: Rolldown.OutputBundle): string[] {
+  const files = new Set<string>();
+  addFiles(files, chunk, bundle);
+  return [...files].sort((one, other) => sizeOf(bundle[other]) - sizeOf(bundle[one]));
 }
 
 /** The chunk, its styles and what it imports. */

@@ -198,7 +198,7 @@ DIALOGS = (
         only=NARROW_ONLY,
     ),
     Shown(
-        "pages/chat/AttachedFiles.tsx",
+        "pages/chat/SentFiles.tsx",
         "/chat/CHAT",
         ("button=Open notes.txt",),
         "notes.txt",

@@ -194,7 +194,9 @@ def press(page: Page, crib: Crib, step: str) -> None:
         label, _, text = rest.partition("=")
         return page.locator(_OPEN).last.get_by_label(label).first.fill(text)
     if kind == "check":
-        for box in page.locator("#root").get_by_role("checkbox").all():
+        boxes = page.locator("#root").get_by_role("checkbox")
+        boxes.first.wait_for()
+        for box in boxes.all():
             box.check()
         return None
     role: Any = "button" if kind in ("file", "focus") else kind

@@ -36,16 +36,16 @@ class First:
 
 PAGES = (
     First("/welcome", "button:has-text('Skip for now')", 150, 4),
-    First("/chat", "textarea", 180, 3),
-    First("/chat/new", "textarea", 180, 3),
-    First("/workflows", "a:has-text('bills')", 200, 3),
+    First("/chat", "textarea", 160, 3),
+    First("/chat/new", "textarea", 160, 3),
+    First("/workflows", "a:has-text('bills')", 165, 3),
     First("/workflows/bills", ".react-flow__node", 262, 4),
-    First("/servers", "[data-server=demo]", 200, 3),
-    First("/servers/demo", "h1:has-text('demo')", 220, 4),
-    First("/tools", "[data-tool], [role=listbox], #main li", 220, 6),
-    First("/activity", "h1:has-text('Activity')", 200, 4),
-    First("/connect", "h2:has-text('Profiles'), :text('Profiles')", 170, 5),
-    First("/settings", ":text('Approvals')", 178, 4),
+    First("/servers", "[data-server=demo]", 192, 3),
+    First("/servers/demo", "h1:has-text('demo')", 212, 4),
+    First("/tools", "[data-tool], [role=listbox], #main li", 210, 6),
+    First("/activity", "h1:has-text('Activity')", 190, 4),
+    First("/connect", "h2:has-text('Profiles'), :text('Profiles')", 152, 5),
+    First("/settings", ":text('Approvals')", 175, 4),
 )
 
 

@@ -1,17 +1,7 @@
-/** Text files of a message: chips with name and size, before it is sent with a button to remove them, afterwards with
- * one that opens the text. */
+/** Text files of a message before it is sent: chips with name, size and a button to remove them. */
 
-import { useState } from "react";
-
-import { useOperation } from "../../api/hooks";
-import type { FileInfo } from "../../api/types";
-import { bytes, plural } from "../../ui/amounts";
-import { Dialog } from "../../ui/Dialog";
-import { ErrorBox } from "../../ui/ErrorBox";
+import { bytes } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
-import { Loading } from "../../ui/Loading";
-import { LongText } from "../../ui/LongText";
-import { useActions } from "./actions";
 import type { AttachedText } from "./attachments";
 import { TEXT } from "./text";
 
@@ -37,51 +27,5 @@ export function AttachedFiles({ files, onRemove }: { files: readonly AttachedTex
         </li>
       ))}
     </ul>
-  );
-}
-
-/** The files of a message that was sent. */
-export function SentFiles({ files }: { files: readonly FileInfo[] }) {
-  const [open, setOpen] = useState<FileInfo | null>(null);
-  if (files.length === 0) return null;
-  return (
-    <div className="sent-files">
-      {files.map((file) => (
-        <div key={file.key}>
-          <button
-            type="button"
-            className="file-chip"
-            aria-label={TEXT.openFile(file.name)}
-            onClick={() => setOpen(file)}
-          >
-            <Icon name="file" small />
-            <span className="ellipsis" title={file.name} dir="auto">
-              {file.name}
-            </span>
-            <span className="muted text-small num">{plural(file.chars, "character")}</span>
-          </button>
-          {file.shown < file.chars && <p className="muted text-small">{TEXT.fileShown(file.shown, file.chars)}</p>}
-        </div>
-      ))}
-      {open && <FileDialog file={open} onClose={() => setOpen(null)} />}
-    </div>
-  );
-}
-
-function FileDialog({ file, onClose }: { file: FileInfo; onClose: () => void }) {
-  const { chat } = useActions();
-  const { data, error, refetch } = useOperation("chat_file", { chat, key: file.key });
-  return (
-    <Dialog title={file.name} className="page-chat file-dialog" onClose={onClose}>
-      <div className="file-text">
-        {error ? (
-          <ErrorBox error={error} again={() => void refetch()} />
-        ) : data ? (
-          <LongText text={data.text} label={file.name} />
-        ) : (
-          <Loading rows={5} />
-        )}
-      </div>
-    </Dialog>
   );
 }

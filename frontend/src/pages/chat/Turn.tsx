@@ -7,7 +7,7 @@ import { clock, money, plural, thousands, tokens } from "../../ui/amounts";
 import { Icon } from "../../ui/Icon";
 import { Glyph } from "../../ui/Status";
 import { useActions } from "./actions";
-import { SentFiles } from "./AttachedFiles";
+import { SentFiles } from "./SentFiles";
 import { CallApproval } from "./CallApproval";
 import { waitsAfter } from "./callText";
 import { grouped, type Group } from "./groups";
