@@ -22,6 +22,8 @@ MARKER = "TOOLCRIB_PROCESS"
 GRACE = 1.0
 KILL_DEADLINE = 3.0
 """Seconds for marked processes to be found and to end; a busy machine may need more than one."""
+QUIET_LOOKS = 4
+"""In a row, the first of them at all processes, that find nothing."""
 ASK, INSIST = 15, 9
 """SIGTERM and SIGKILL, on every system that has process groups."""
 KERNEL_THREAD = 0x00200000
@@ -90,23 +92,26 @@ def marked(prefix: str) -> list[int]:
     return _scan(prefix, lambda pid: None)[0]
 
 
-def _scan(prefix: str, act: "Callable[[int], None]") -> tuple[list[int], bool]:
-    """The marked processes, and whether another was unreadable because it is just starting a program.
+def _scan(prefix: str, act: "Callable[[int], None]", above: int = 0) -> tuple[list[int], bool, int]:
+    """The marked processes; whether another was unreadable as it is just starting a program; the highest id.
 
-    `act` is called with each at once, the newest first: one that forks again and again is gone soon.
+    `act` is called with each at once, the newest first. `above` skips those up to this id.
     """
     found: list[int] = []
     if not sys.platform.startswith("linux"):
-        return found, False
+        return found, False, 0
     wanted, own, unclear = f"{MARKER}={prefix}".encode(), os.getpid(), False
-    for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True):
+    pids = sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True)
+    for pid in pids:
+        if pid <= above:
+            break
         environment = b"\0" if pid == own else _environment(pid)
         if environment == b"":
             unclear = unclear or _in_transit(pid)
         elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
             act(pid)
             found.append(pid)
-    return found, unclear
+    return found, unclear, pids[0]
 
 
 def _environment(pid: int) -> bytes:
@@ -132,12 +137,24 @@ def _in_transit(pid: int) -> bool:
 
 
 def kill_marked(prefix: str) -> int:
-    """Kill marked processes until none is left, as one may have forked meanwhile; returns how many."""
+    """Kill marked processes until none is left; returns how many.
+
+    One that forks again and again may end between the list of processes and the look at it, while its child
+    is not in that list: none is left once several looks at what came since found nothing.
+    """
     ended: set[int] = set()
     until = time.monotonic() + KILL_DEADLINE
-    while any(scanned := _scan(prefix, _kill)) and time.monotonic() < until:
-        ended.update(scanned[0])
-        time.sleep(0.01)
+    seen = quiet = 0
+    while quiet < QUIET_LOOKS and time.monotonic() < until:
+        found, unclear, newest = _scan(prefix, _kill, seen)
+        ended.update(found)
+        if found or unclear:
+            seen, quiet = newest, 0
+        elif seen and not quiet:
+            seen = 0  # nothing new: look at all once more
+        else:
+            seen, quiet = newest, quiet + 1
+        time.sleep(0.002 if quiet else 0.01)
     return len(ended)
 
 
