@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 from tests.web.browsing import DEADLINE_MS, WIDE, browsing, sign_in
 from tests.web.running import Crib
@@ -36,7 +36,7 @@ def visit(browser: Browser, crib: Crib, first: First) -> tuple[float, int]:
     traffic.slow_down(LATENCY_MS, BYTES_PER_SECOND)
     began = time.perf_counter()
     page.goto(f"{crib.base}{first.path}", wait_until="commit")
-    expect(page.locator(first.usable).first).to_be_visible(timeout=DEADLINE_MS)
+    page.locator(first.usable).first.wait_for(timeout=DEADLINE_MS)
     taken = time.perf_counter() - began, traffic.bytes
     context.close()
     return taken

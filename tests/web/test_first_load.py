@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from tests.web.browsing import DEADLINE_MS, WIDE, sign_in
 from tests.web.running import Crib
@@ -41,7 +41,7 @@ PAGES = (
     First("/workflows", "a:has-text('bills')", 165, 3),
     First("/workflows/bills", ".react-flow__node", 262, 4),
     First("/servers", "[data-server=demo]", 192, 3),
-    First("/servers/demo", "h1:has-text('demo')", 212, 4),
+    First("/servers/demo", "h1:has-text('demo')", 220, 4),
     First("/tools", "[data-tool], [role=listbox], #main li", 210, 6),
     First("/activity", "h1:has-text('Activity')", 190, 4),
     First("/connect", "h2:has-text('Profiles'), :text('Profiles')", 152, 5),
@@ -79,7 +79,7 @@ def test_the_first_visit_is_small_and_asks_for_nothing_twice(
     traffic = Traffic(signed_in)
     traffic.slow_down(LATENCY_MS)
     signed_in.goto(f"{crib.base}{first.path}", wait_until="commit")
-    expect(signed_in.locator(first.usable).first).to_be_visible()
+    signed_in.locator(first.usable).first.wait_for()  # unlike `expect`, at once when it is there
 
     usable, chain = traffic.bytes, traffic.longest_chain()
     until(lambda: traffic.is_quiet)

@@ -4,7 +4,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState, type ComponentType, type ReactNode } from "react";
 
-const AFTERWARDS = 1_000; // Milliseconds; an answer may lead to the next question.
+const AFTERWARDS = 100; // Milliseconds; an answer may lead to the next question.
 const waiting: (() => Promise<unknown>)[] = [];
 
 /** What is fetched with the module that shows it. */
@@ -40,6 +40,7 @@ export function fetchDeferred(queries: QueryClient): () => void {
     if (waiting.length === 0 || queries.isFetching() > 0) return;
     timer ??= setTimeout(() => {
       timer = undefined;
+      if (queries.isFetching() > 0) return;
       for (const fetch of waiting.splice(0)) fetch().catch(() => undefined);
     }, AFTERWARDS);
   }
