@@ -60,21 +60,17 @@ def test_one_that_forks_again_and_again_is_caught_in_the_end(token: str):
 
 
 def test_one_that_was_forked_after_the_list_was_made_is_caught(token: str, monkeypatch: pytest.MonkeyPatch):
-    forked = subprocess.Popen(["sleep", "300"], env={MARKER: token, "PATH": os.defpath})
-    list_folder, listed = os.listdir, []
+    list_folder, forked = os.listdir, list[subprocess.Popen[bytes]]()
 
-    def list_without(folder: str) -> list[str]:
+    def list_then_fork(folder: str) -> list[str]:
         names = list_folder(folder)
-        listed.append(folder)
-        return names if len(listed) > 1 else [name for name in names if int_or_0(name) < forked.pid]
+        if not forked:
+            forked.append(subprocess.Popen(["sleep", "300"], env={MARKER: token, "PATH": os.defpath}))
+        return names
 
-    monkeypatch.setattr(os, "listdir", list_without)
+    monkeypatch.setattr(os, "listdir", list_then_fork)
     assert kill_marked(token) == 1
-    assert forked.wait(10) == -signal.SIGKILL
-
-
-def int_or_0(name: str) -> int:
-    return int(name) if name.isdigit() else 0
+    assert forked[0].wait(10) == -signal.SIGKILL
 
 
 def test_we_ourselves_are_never_among_the_marked(token: str):

@@ -92,26 +92,35 @@ def marked(prefix: str) -> list[int]:
     return _scan(prefix, lambda pid: None)[0]
 
 
-def _scan(prefix: str, act: "Callable[[int], None]", above: int = 0) -> tuple[list[int], bool, int]:
-    """The marked processes; whether another was unreadable as it is just starting a program; the highest id.
+def _scan(prefix: str, act: "Callable[[int], None]", since: int = 0) -> tuple[list[int], bool, int]:
+    """The marked processes; whether another was unreadable as it is starting a program; the last id given.
 
-    `act` is called with each at once, the newest first. `above` skips those up to this id.
+    `act` is called with each at once, the newest first. `since`, such an id of before, skips older ones.
     """
     found: list[int] = []
     if not sys.platform.startswith("linux"):
         return found, False, 0
     wanted, own, unclear = f"{MARKER}={prefix}".encode(), os.getpid(), False
-    pids = sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True)
-    for pid in pids:
-        if pid <= above:
-            break
+    before = _last_id()
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    last = _last_id()
+    # Ids are given in a circle: those up to the last one given are newer than those above it.
+    for pid in sorted(pids, key=lambda pid: (pid > last, -pid)):
+        if since and not (since < pid <= last if since <= last else pid > since or pid <= last):
+            continue
         environment = b"\0" if pid == own else _environment(pid)
         if environment == b"":
             unclear = unclear or _in_transit(pid)
         elif any(variable.startswith(wanted) for variable in environment.split(b"\0")):
             act(pid)
             found.append(pid)
-    return found, unclear, pids[0]
+    return found, unclear, before
+
+
+def _last_id() -> int:
+    """The id that the kernel gave last."""
+    with open("/proc/loadavg") as file:
+        return int(file.read().rpartition(" ")[2])
 
 
 def _environment(pid: int) -> bytes:
@@ -146,14 +155,14 @@ def kill_marked(prefix: str) -> int:
     until = time.monotonic() + KILL_DEADLINE
     seen = quiet = 0
     while quiet < QUIET_LOOKS and time.monotonic() < until:
-        found, unclear, newest = _scan(prefix, _kill, seen)
+        found, unclear, last = _scan(prefix, _kill, seen)
         ended.update(found)
         if found or unclear:
-            seen, quiet = newest, 0
+            seen, quiet = last, 0
         elif seen and not quiet:
             seen = 0  # nothing new: look at all once more
         else:
-            seen, quiet = newest, quiet + 1
+            seen, quiet = last, quiet + 1
         time.sleep(0.002 if quiet else 0.01)
     return len(ended)
 
