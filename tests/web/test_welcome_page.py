@@ -45,6 +45,7 @@ def test_the_first_visit_shows_a_real_call_and_leads_to_the_chat(
     assert newcomer.run("models")["model"] == "demo"
     page.goto(newcomer.base)
     page.wait_for_url("**/chat*")
+    assert newcomer.run("audit") == [recorded], "the sample call is made once"
 
 
 def test_importing_from_the_welcome_previews_and_starts_nothing(newcomer: Crib, new_page: Callable[[], Page]):

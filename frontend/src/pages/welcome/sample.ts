@@ -32,6 +32,6 @@ export function useSample() {
       const [first] = result.content;
       return { answer: String(first?.["text"] ?? ""), ms: calls[0]?.ms ?? 0, allowed: allowedText(calls[0]) };
     },
-    staleTime: Infinity,
+    staleTime: "static", // Made once: whatever makes other answers stale is no reason to call again.
   });
 }
