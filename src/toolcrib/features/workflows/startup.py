@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.clock import Clock
 from toolcrib.config.paths import Paths
-from toolcrib.errors import DatabaseError, ToolcribError
+from toolcrib.errors import DatabaseError, DatabaseUnavailable, ToolcribError
 from toolcrib.events import Subscription
 from toolcrib.schema.events import CallFinished, Event, WorkflowsChanged
 from toolcrib.store.connection import DatabaseConnection
@@ -117,15 +117,22 @@ def _may_have_runs(paths: Paths, *, shared: bool) -> bool:
 
 
 async def _continue_runs(host: Host) -> None:
-    """Go on with the runs of workflows that were interrupted, here or in others that share the database."""
+    """Go on with the runs of workflows that were interrupted, here or in others that share the database.
+
+    A database that does not answer is tried until it does: there may be no one else who takes the runs over.
+    """
     if host.core.database.shared and not await _shares_runs(host):
         return
-    try:
-        await host.workflows.runs.open()
-    except ToolcribError as error:
-        logger.warning(
-            "workflows cannot run", extra={"reason": error.message, "hint": error.hint}, exc_info=False
-        )
+    while True:
+        try:
+            await host.workflows.runs.open()
+        except ToolcribError as error:
+            logger.warning("workflows cannot run", extra={"reason": error.message, "hint": error.hint})
+            if not isinstance(error, DatabaseUnavailable):
+                return
+            await host.core.clock.sleep(INTERVAL)
+        else:
+            return
 
 
 async def _shares_runs(host: Host) -> bool:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from tests.conftest import Crib
-from tests.features.workflows.host.workflow_sample import chain, opened, run
+from tests.features.workflows.host.workflow_sample import chain, in_state, opened, run, shown
+from tests.gateway.speaking import eventually
 from toolcrib.config.database_key import Signer
 from toolcrib.errors import DatabaseUnavailable
+from toolcrib.features.workflows import startup
 from toolcrib.features.workflows.engine import database
 
 WORKFLOW = chain("greet", {"text": {"type": "Set", "settings": {"values": {"text": "Hello"}}}})
@@ -42,3 +46,23 @@ def _connections(listener: socket.socket) -> int:
         except BlockingIOError:
             return number
         number += 1
+
+
+async def test_a_host_goes_on_with_runs_once_their_database_answers(
+    crib: Crib, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(startup, "INTERVAL", 0.1)
+    monkeypatch.setattr(database, "PATIENCE", 0.5)
+    monkeypatch.setattr(database, "LONGEST_LOCK_MS", 100)
+    asking = chain("ask", {"question": {"type": "AskUser", "settings": {"message": "Go on?"}}})
+    async with opened(crib) as host:
+        started = await run(host, "workflow_run", workflow=asking, detach=True)
+        await shown(host, started["run"], in_state("waiting"))
+
+    with closing(sqlite3.connect(crib.home / "data/runs/runs.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        async with opened(crib) as host:
+            await eventually(lambda: "workflows cannot run" in caplog.text)
+            assert not host.workflows.runs.engine.is_open
+            other.execute("ROLLBACK")
+            await eventually(lambda: host.workflows.runs.engine.is_open)
