@@ -62,21 +62,24 @@ async def command(
     makes a list.
     """
     pairs, arguments = read_words(words), read_arguments(document)
-    async with surface.reach() as client:
-        try:
+    try:
+        async with surface.reach() as client:
             result = await client.call(
                 tool=tool, words=pairs, arguments=arguments, timeout=timeout, on_event=_show_progress
             )
-        except UnknownTool as error:
-            known = client.running or isinstance(error, ToolChanged)
-            raise error if known else _unknown(surface, tool, error) from None
-        if not surface.answer(result):
-            _show_result(result, tool, save)
+            if not surface.answer(result):
+                _show_result(result, tool, save)
+    except UnknownTool as error:
+        known = client.running or isinstance(error, ToolChanged)
+        raise error if known else _unknown(surface, tool, error) from None
     return TOOL_FAILED if result.get("isError") else 0
 
 
 def _unknown(surface: Surface, tool: str, error: UnknownTool) -> UnknownTool:
-    """Without a host, only servers that the name fits were started: suggest from the stored tool lists."""
+    """Without a host, only servers that the name fits were started: suggest from the stored tool lists.
+
+    They are complete once the host of this command has closed.
+    """
     from toolcrib.suggestions import did_you_mean
 
     known = completion.tool_names(surface.home)

@@ -51,18 +51,20 @@ def _connections(listener: socket.socket) -> int:
 async def test_a_host_goes_on_with_runs_once_their_database_answers(
     crib: Crib, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(startup, "INTERVAL", 0.1)
-    monkeypatch.setattr(database, "PATIENCE", 0.5)
-    monkeypatch.setattr(database, "LONGEST_LOCK_MS", 100)
     asking = chain("ask", {"question": {"type": "AskUser", "settings": {"message": "Go on?"}}})
     async with opened(crib) as host:
         started = await run(host, "workflow_run", workflow=asking, detach=True)
         await shown(host, started["run"], in_state("waiting"))
 
+    patience = database.PATIENCE
+    monkeypatch.setattr(startup, "INTERVAL", 0.1)
+    monkeypatch.setattr(database, "PATIENCE", 0.5)
+    monkeypatch.setattr(database, "LONGEST_LOCK_MS", 100)
     with closing(sqlite3.connect(crib.home / "data/runs/runs.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         async with opened(crib) as host:
             await eventually(lambda: "workflows cannot run" in caplog.text)
             assert not host.workflows.runs.engine.is_open
+            monkeypatch.setattr(database, "PATIENCE", patience)
             other.execute("ROLLBACK")
             await eventually(lambda: host.workflows.runs.engine.is_open)
