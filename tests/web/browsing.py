@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src" / "toolcrib" / "web" / "static"
@@ -117,6 +117,21 @@ def _exchange(page: Page, address: str) -> None:
     with page.expect_response(lambda answer: answer.url.endswith("/api/sign_in")) as answered:
         page.goto(address)
     assert answered.value.status == 200, answered.value.text()
+
+
+def until_at_rest(question: Locator) -> None:
+    """Until a question takes presses, and has not moved for a moment: then none is ignored."""
+    expect(question).to_have_attribute("data-deaf", "false")
+    question.evaluate(
+        """card => new Promise((resolve) => {
+          let calm = 0;
+          const look = () => {
+            calm = card.dataset.deaf === "false" ? calm + 1 : 0;
+            calm > 10 ? resolve() : requestAnimationFrame(look);
+          };
+          look();
+        })"""
+    )
 
 
 def keep_picture(page: Page, name: str, complaints: Complaints) -> Path:

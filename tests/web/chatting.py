@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
+
+from tests.web.browsing import until_at_rest
 
 FIELD = "Ask something…"
 
@@ -28,7 +30,7 @@ def card(page: Page, name: str) -> Locator:
 def question(page: Page) -> Locator:
     """The question that waits, once it listens."""
     found = page.locator("article.question-card")
-    expect(found).to_have_attribute("data-deaf", "false")
+    until_at_rest(found)
     return found
 
 

@@ -140,6 +140,7 @@ def test_a_question_hears_nothing_at_first_and_keys_only_with_the_focus_in_it(
         }).observe(document.body, {childList: true, subtree: true, attributes: true})"""
     )
     ask(chat, "Say hi.")
+    expect(asking).to_contain_text("Press again.")
     question(chat)
     assert chat.evaluate("window.pressed")
     chat.get_by_label(FIELD).press("Enter")

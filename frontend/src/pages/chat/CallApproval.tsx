@@ -15,7 +15,7 @@ import { Segments } from "../../ui/Segments";
 import { Glyph } from "../../ui/Status";
 import { SEE_ALL, Whole } from "../../ui/Whole";
 import { DenyForm } from "./DenyForm";
-import { useInputDelay } from "./inputDelay";
+import { PressIgnored, useInputDelay } from "./inputDelay";
 import { CallPreview } from "./CallPreview";
 import type { CallQuestion } from "./view";
 import { BREADTHS, LIFTS, SCOPES, TEXT, type Breadth, type LiftName, type ScopeName } from "./text";
@@ -41,7 +41,7 @@ export function CallApproval({ question, place, focused, reply }: Props) {
   const [denying, setDenying] = useState(false);
   const [said, setSaid] = useState<"" | "allow" | "deny">("");
   const [trouble, setTrouble] = useState("");
-  useInputDelay(card);
+  const ignored = useInputDelay(card);
   useEffect(() => {
     if (!focused) return;
     card.current?.focus();
@@ -80,6 +80,7 @@ export function CallApproval({ question, place, focused, reply }: Props) {
       data-question={question.id}
       onKeyDown={keys}
     >
+      <PressIgnored shown={ignored} />
       <div className="card-head">
         <Glyph shape="need" />
         <h3 className="grow">{reveal(question.title)}</h3>

@@ -12,7 +12,7 @@ import { reveal } from "../../ui/hidden";
 import { OutsideButton } from "../../ui/OutsideLink";
 import { Glyph } from "../../ui/Status";
 import { SEE_ALL, Whole } from "../../ui/Whole";
-import { useInputDelay } from "./inputDelay";
+import { PressIgnored, useInputDelay } from "./inputDelay";
 import { startValues, wrongValues, type Fields } from "./form";
 import { SchemaFields } from "./SchemaFields";
 import { TEXT } from "./text";
@@ -30,7 +30,7 @@ export function ServerRequest({
   const card = useRef<HTMLElement>(null);
   const [said, setSaid] = useState(false);
   const [trouble, setTrouble] = useState("");
-  useInputDelay(card);
+  const ignored = useInputDelay(card);
   useEffect(() => {
     if (!focused) return;
     card.current?.focus();
@@ -56,6 +56,7 @@ export function ServerRequest({
       aria-label={`Question: ${title}`}
       data-question={asking.id}
     >
+      <PressIgnored shown={ignored} />
       <div className="card-head">
         <Glyph shape="need" />
         <h3 className="grow">{reveal(title)}</h3>

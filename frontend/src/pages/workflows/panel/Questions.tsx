@@ -16,7 +16,7 @@ import { SchemaForm } from "../../../ui/schema-form/SchemaForm";
 import { Glyph } from "../../../ui/Status";
 import { SEE_ALL, Whole } from "../../../ui/Whole";
 import { CallApproval } from "../../chat/CallApproval";
-import { useInputDelay } from "../../chat/inputDelay";
+import { PressIgnored, useInputDelay } from "../../chat/inputDelay";
 import type { Graph } from "../graph/file";
 import { nameOf } from "../graph/file";
 import { askingStep } from "../runs/progress";
@@ -61,7 +61,7 @@ export function Questions({ shown, graph, id, onGo }: Props) {
 
 function Question({ run: id, question, uncertain }: { run: string; question: StepQuestion; uncertain: boolean }) {
   const card = useRef<HTMLElement>(null);
-  useInputDelay(card);
+  const ignored = useInputDelay(card);
   const fields = useMemo(() => fieldsOf({ type: "object", properties: question.fields }), [question.fields]);
   const [drafts, setDrafts] = useState<Drafts>(() =>
     Object.fromEntries(fields.map((field) => [field.name, draftOf(field, field.fallback)])),
@@ -87,6 +87,7 @@ function Question({ run: id, question, uncertain }: { run: string; question: Ste
 
   return (
     <article className="run-question" ref={card} aria-label={question.text} tabIndex={-1}>
+      <PressIgnored shown={ignored} />
       <div className="run-question-head">
         <Glyph shape="need" />
         <div>

@@ -1,14 +1,20 @@
 /** An approval card ignores clicks and keys for half a second after it appeared or moved, so that no click meant for
- * something else answers it. */
+ * something else answers it. It says so when it ignored one. */
 
-import { useEffect, useRef, type RefObject } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
+
+import "./inputDelay.css";
 
 export const INPUT_DELAY = 500;
 const BY_HAND = 200; // Milliseconds after a turn of the wheel in which a movement is the user's own.
+const IGNORED = "This appeared or moved just now. Press again.";
+const TOLD = 4000; // Milliseconds.
 const KINDS = ["click", "pointerdown", "mousedown", "keydown", "keyup", "submit", "input", "paste"] as const;
 
-export function useInputDelay(card: RefObject<HTMLElement | null>): void {
+/** Whether the card ignored a press just now. */
+export function useInputDelay(card: RefObject<HTMLElement | null>): boolean {
   const until = useRef(0);
+  const [ignored, setIgnored] = useState(0);
   useEffect(() => {
     const element = card.current;
     if (!element) return;
@@ -31,6 +37,7 @@ export function useInputDelay(card: RefObject<HTMLElement | null>): void {
       if (event instanceof KeyboardEvent && ["Tab", "Escape"].includes(event.key)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
+      if (["click", "keydown"].includes(event.type)) setIgnored(performance.now());
     }
     for (const kind of KINDS) element.addEventListener(kind, guard, true);
     addEventListener("wheel", byHand, { passive: true });
@@ -43,4 +50,19 @@ export function useInputDelay(card: RefObject<HTMLElement | null>): void {
       removeEventListener("touchmove", byHand);
     };
   }, [card]);
+  useEffect(() => {
+    if (!ignored) return;
+    const timer = setTimeout(() => setIgnored(0), TOLD);
+    return () => clearTimeout(timer);
+  }, [ignored]);
+  return ignored > 0;
+}
+
+/** Lies over the head of the card, so that nothing moves. */
+export function PressIgnored({ shown }: { shown: boolean }) {
+  return (
+    <p className="press-ignored" aria-live="polite">
+      {shown && IGNORED}
+    </p>
+  );
 }
