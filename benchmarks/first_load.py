@@ -36,8 +36,8 @@ def visit(browser: Browser, crib: Crib, first: First) -> tuple[float, int]:
     traffic.slow_down(LATENCY_MS, BYTES_PER_SECOND)
     began = time.perf_counter()
     page.goto(f"{crib.base}{first.path}", wait_until="commit")
-    page.locator(first.usable).first.wait_for(timeout=DEADLINE_MS)
-    taken = time.perf_counter() - began, traffic.bytes
+    first.found_in(page).wait_for(timeout=DEADLINE_MS)
+    taken = time.perf_counter() - began, traffic.bytes()
     context.close()
     return taken
 
