@@ -9,6 +9,7 @@ import socket
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ MEBIBYTE = 1024 * 1024
 UNKNOWN = "/hooks/tchook_0000000000000000_" + "a" * 43
 
 
-@pytest.fixture(scope="module")
-def host() -> Iterator[Crib]:
+@contextmanager
+def serving(**gateway: Any) -> Iterator[Crib]:
     home = Path(tempfile.mkdtemp(prefix="tc-"))
-    crib = Crib(home).empty().setting(gateway={"request_timeout": 2})
+    crib = Crib(home).empty().setting(gateway=gateway)
     try:
         crib.start()
         crib.run("workflow_save", workflow=WORKFLOW)
@@ -43,7 +44,17 @@ def host() -> Iterator[Crib]:
 
 
 @pytest.fixture(scope="module")
+def host() -> Iterator[Crib]:
+    with serving(request_timeout=2) as crib:
+        yield crib
+
+
+@pytest.fixture(scope="module")
 def path(host: Crib) -> str:
+    return turned_on(host)
+
+
+def turned_on(host: Crib) -> str:
     """The path of a webhook that is on."""
     settings = {"result": True, "largest": MEBIBYTE, "rate": 100_000}
     switched = host.run(
@@ -138,7 +149,7 @@ def test_a_page_of_another_site_is_refused(host: Crib, path: str) -> None:
 
 
 @pytest.mark.acceptance
-async def test_a_thousand_requests_at_once_are_each_answered(host: Crib, path: str) -> None:
+async def test_a_thousand_requests_at_once_are_each_answered() -> None:
     """Some are refused for now, none is lost: the accepted ones have a run."""
 
     async def one(number: int) -> tuple[int, str]:
@@ -159,9 +170,11 @@ async def test_a_thousand_requests_at_once_are_each_answered(host: Crib, path: s
         status = int(answer.split()[1])
         return status, json.loads(answer.partition(b"\r\n\r\n")[2])["run"] if status == 202 else ""
 
-    port, slots = host.port, asyncio.Semaphore(400)
-    async with asyncio.timeout(DEADLINE * 2):
-        answers = await asyncio.gather(*(one(number) for number in range(1000)))
+    slots = asyncio.Semaphore(400)
+    with serving() as host:
+        port, path = host.port, turned_on(host)
+        async with asyncio.timeout(DEADLINE * 2):
+            answers = await asyncio.gather(*(one(number) for number in range(1000)))
 
     counts = Counter(status for status, _ in answers)
     assert set(counts) <= {202, 503}
