@@ -22,6 +22,8 @@ from toolcrib.config.store import new_document
 __all__ = ["postgres", "postgres_url"]
 
 DEADLINE = 280.0
+TO_BE_KILLED = (0.5, 15.0, 0.5, 0.5)
+"""Seconds: in the second pause the process is killed, also on a slow machine; no run is taken over sooner."""
 GONE = 60.0
 """Seconds without a database."""
 
@@ -62,11 +64,11 @@ def until(toolcrib: CommandLine, run: str, holds: Callable[[Any], bool]) -> Any:
         assert time.monotonic() < deadline, answer
 
 
-def slow(folder: Path, steps: int, seconds: float) -> str:
-    """Pairs of a pause and an addition, each adding one to the sum so far."""
+def slow(folder: Path, *pauses: float) -> str:
+    """Pairs of a pause in seconds and an addition, each adding one to the sum so far."""
     nodes: dict[str, Any] = {"begin": {"type": "Set", "settings": {"values": {"n": 0}}}}
     before = "{{begin.n}}"
-    for number in range(steps):
+    for number, seconds in enumerate(pauses):
         nodes[f"wait{number}"] = {"type": "Wait", "settings": {"seconds": seconds}}
         nodes[f"add{number}"] = add(before, 1)
         before = f"{{{{add{number}.data.result}}}}"
@@ -94,7 +96,7 @@ def begun(toolcrib: CommandLine, file: str, step: str) -> Any:
 @pytest.mark.acceptance
 def test_a_run_of_a_killed_worker_goes_on_in_the_host_beside_it(tmp_path: Path, postgres_url: str) -> None:
     hosting, working = home(tmp_path / "host", database=postgres_url), home(tmp_path / "worker")
-    file = slow(tmp_path, 4, 1.5)
+    file = slow(tmp_path, *TO_BE_KILLED)
     with started(hosting, "up", "--no-browser", "--port", "0") as (host, _):
         with started(working, "worker", "--database", postgres_url) as (worker, announced):
             shown = begun(working, file, "wait1")
@@ -113,7 +115,7 @@ def test_a_run_of_a_killed_worker_goes_on_in_the_host_beside_it(tmp_path: Path, 
 @pytest.mark.acceptance
 def test_a_worker_takes_over_the_run_of_a_killed_host(tmp_path: Path, postgres_url: str) -> None:
     hosting, working = home(tmp_path / "host", database=postgres_url), home(tmp_path / "worker")
-    file = slow(tmp_path, 4, 1.5)
+    file = slow(tmp_path, *TO_BE_KILLED)
     with (
         started(working, "worker", "--database", postgres_url) as (_, announced),
         started(hosting, "up", "--no-browser", "--port", "0") as (host, _),
@@ -132,7 +134,7 @@ def test_a_worker_takes_over_the_run_of_a_killed_host(tmp_path: Path, postgres_u
 def test_runs_go_on_after_a_minute_without_postgresql(tmp_path: Path) -> None:
     with running_postgres(durable=True) as server:
         hosting, working = home(tmp_path / "host", database=server.url()), home(tmp_path / "worker")
-        file = slow(tmp_path, 12, 1.0)
+        file = slow(tmp_path, *[1.0] * 12)
         with (
             started(hosting, "up", "--no-browser", "--port", "0") as (host, _),
             started(working, "worker", "--database", server.url()) as (worker, _),
