@@ -434,6 +434,10 @@ def test_without_a_model_an_address_is_connected_in_place_and_stands_in_the_menu
         chosen.press("Enter")
         expect(page.get_by_role("button", name="Choose a model, now studio:tiny")).to_be_visible()
 
+        page.locator("body").press("Control+k")
+        page.get_by_role("combobox", name="Search").fill("how far is the moon")
+        expect(page.get_by_role("option", name="Ask in a new chat")).to_contain_text("studio:tiny")
+
 
 def test_a_picture_is_attached_and_made_smaller(model: Vendor, chat: Page) -> None:
     drawn = chat.evaluate(

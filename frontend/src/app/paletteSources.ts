@@ -16,7 +16,7 @@ import { needPath, needText, type Need } from "./needs";
 import { notify } from "./notices";
 import type { PaletteEntry, PaletteSources } from "./paletteEntries";
 import { PLACES } from "./places";
-import { recentPaths } from "./recent";
+import { recentModel, recentPaths } from "./recent";
 import { navigate } from "./router";
 import { switchTheme } from "./theme";
 
@@ -67,7 +67,12 @@ export function usePaletteSources(text: string): PaletteSources & { isLoading: b
       ],
       recent: recentPaths(),
       ask: (asked: string) => ({
-        ...go("chat", `Ask in a new chat: “${asked}”`, model ?? "", `/chat?ask=${encodeURIComponent(asked)}`),
+        ...go(
+          "chat",
+          `Ask in a new chat: “${asked}”`,
+          recentModel() || (model ?? ""),
+          `/chat?ask=${encodeURIComponent(asked)}`,
+        ),
         group: "Ask" as const,
         keys: MOD_ENTER,
       }),

@@ -86,12 +86,13 @@ export function MoreMenu({ view, onFork, onOffered, onRenamed, before = [] }: Mo
 function took(view: ChatView, turns: readonly TurnView[]): string {
   const last = turns.at(-1);
   const now = last?.running ? last.usage : null;
-  const tokens = view.usage.input + view.usage.output + (now ? now.input + now.output : 0);
+  const ended = view.usage.input + view.usage.output;
+  const tokens = ended + (now ? now.input + now.output : 0);
   const calls = turns.reduce((sum, turn) => sum + turn.items.filter((item) => item.kind === "call").length, 0);
   const parts = [
     calls > 0 ? plural(calls, "call") : "",
     tokens > 0 ? spent(tokens) : "",
-    view.cost !== null ? money(view.cost) : tokens > 0 ? TEXT.costUnknown : "",
+    view.cost !== null ? money(view.cost) : ended > 0 ? TEXT.costUnknown : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

@@ -4,9 +4,9 @@
 import { useState } from "react";
 
 import { useOperation } from "../../api/hooks";
+import { keepModel, recentModel } from "../../app/recent";
 import type { ModeName } from "./text";
 
-const MODEL = "toolcrib.chat.model";
 const MODE = "toolcrib.chat.mode";
 
 export interface ModelChoice {
@@ -26,13 +26,12 @@ export function useModelChoice(chat: string | null, chatModel: string | null): M
   const [choices, setChoices] = useState<Record<string, string>>({});
   const [mode, setMode] = useState<ModeName | null>(() => sessionStorage.getItem(MODE) as ModeName | null);
   const own = choices[chat ?? "new"];
-  const remembered = localStorage.getItem(MODEL) ?? "";
-  const model = own ?? chatModel ?? (remembered || (data?.model ?? ""));
+  const model = own ?? chatModel ?? (recentModel() || (data?.model ?? ""));
   return {
     model,
     none: data !== undefined && model === "",
     setModel: (next) => {
-      localStorage.setItem(MODEL, next);
+      keepModel(next);
       setChoices({ ...choices, [chat ?? "new"]: next });
     },
     lendModel: (next) => setChoices({ ...choices, [chat ?? "new"]: next }),
