@@ -61,6 +61,9 @@ command -v dovecot >/dev/null 2>&1 || [ -x /usr/sbin/dovecot ] || scripts/system
     exit 1
 }
 
+# The wheel is tried on this one too. Where it cannot be had, the tests only see that all packages exist for it.
+command -v python3.14 >/dev/null 2>&1 || scripts/newer-python.sh 3.14 || true
+
 # The official suite and the inspector want 22; found or put in place here, before several processes look for it.
 .venv/bin/python -m tests.real_servers.node --at-least 20 >/dev/null
 .venv/bin/python -m tests.real_servers.node --at-least 22 >/dev/null

@@ -36,16 +36,18 @@ def build(folder: Path, **variables: str) -> dict[str, Path]:
 
 @cache
 def find_python(version: str) -> str | None:
-    """The program of this version: on the PATH or installed by pyenv."""
+    """The program of this version: installed by pyenv, on the PATH, or put in place by scripts/newer-python.sh."""
     of_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python{version}"))
     candidates = [str(path) for path in reversed(of_pyenv)]
     if (on_path := shutil.which(f"python{version}")) is not None:
         candidates.append(on_path)
+    candidates.append(str(ROOT / ".cache" / f"python-{version}" / "usr" / "bin" / f"python{version}"))
     # Debian's Python lacks `ensurepip`, and a launcher of pyenv may have no such version.
     works = (
         one
         for one in candidates
-        if subprocess.run([one, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode
+        if Path(one).exists()
+        and subprocess.run([one, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode
         == 0
     )
     return next(works, None)

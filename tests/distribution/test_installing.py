@@ -50,7 +50,8 @@ def test_pip_installs_it_into_a_bare_environment(python: str, dist: dict[str, Pa
         assert_all_packages_are_wheels(python, dist[".whl"], folder)
         return
     environment = folder / "environment"
-    run([found, "-m", "venv", str(environment)])
+    # `python -m venv` would look for Debian's own wheel of pip, which a Python in a folder does not have.
+    run([str(BIN / "uv"), "venv", "--seed", "--python", found, str(environment)], env=with_uv(folder))
     pip = [str(environment / "bin" / "python"), "-m", "pip"]
     run([*pip, "install", "--quiet", str(dist[".whl"])])
     toolcrib = Installed((str(environment / "bin" / "toolcrib"),), folder / "home")
