@@ -58,6 +58,14 @@ async def listing(path: str, document: dict[str, Any]) -> AsyncIterator[str]:
             9000,
         ),
         (openai_chat, "some/model", "/v1/models", {"data": [{"id": "x"}, ROUTER]}, 262_144, None),
+        (
+            openai_chat,
+            "mine",
+            "/v1/models",
+            {"data": [{"id": "mine", "max_input_tokens": 64_000}]},
+            64_000,
+            None,
+        ),
     ],
 )
 async def test_the_vendor_tells_the_limits_of_a_model_that_is_not_known(

@@ -17,8 +17,8 @@ from toolcrib.llm.model import ModelTraits
 
 PATIENCE = 3.0
 """Seconds for a vendor to describe a model."""
-_CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length")
-"""As OpenRouter, vLLM, Groq and LM Studio call it in their lists."""
+_CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens")
+"""As OpenRouter, vLLM, Groq, LM Studio and LiteLLM call it in their lists."""
 
 
 @dataclass(frozen=True)

@@ -190,8 +190,9 @@ async def make_environment(
         into = ["--python", str(venv / "bin" / "python"), "--no-compile-bytecode"]
         rules = ["--no-deps", "--require-hashes", *build_rules(options)]
         await run_uv(context, folder, ["install", *rules, *into, *wanted])
-        await _check_and_compile(context, venv, base, before)
     context.progress(InstallProgress("fetch", what, total, total))
+    if wanted:
+        await _check_and_compile(context, venv, base, before)
 
 
 async def _check_and_compile(
