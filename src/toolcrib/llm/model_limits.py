@@ -17,7 +17,13 @@ from toolcrib.llm.model import ModelTraits
 
 PATIENCE = 3.0
 """Seconds for a vendor to describe a model."""
-_CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length", "max_input_tokens")
+_CONTEXT_NAMES = (
+    "context_length",
+    "max_model_len",
+    "context_window",
+    "max_context_length",
+    "max_input_tokens",
+)
 """As OpenRouter, vLLM, Groq, LM Studio and LiteLLM call it in their lists."""
 
 

@@ -17,8 +17,8 @@ NO_ELEMENTS = (
     f"It was started without {SWITCH}, so it offers no elements: close all its windows and open it "
     "again with open_application and this argument, or use take_screenshot."
 )
-FEW = 3
-"""Elements that such a program offers without the switch."""
+BARE = frozenset({"application", "frame", "panel", "window"})
+"""Roles of the elements that such a program offers without the switch: its windows, however many."""
 # fmt: off
 NAMES = frozenset({
     "brave", "brave-browser", "chrome", "chromium", "chromium-browser", "code", "code-insiders", "codium",

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
 from toolcrib.bundled.desktop.backend import Backend, Element, ElementTree
-from toolcrib.bundled.desktop.chromium_programs import FEW, NO_ELEMENTS, lacks_switch
+from toolcrib.bundled.desktop.chromium_programs import BARE, NO_ELEMENTS, lacks_switch
 from toolcrib.bundled.desktop.coordinates import rect_to_screen
 from toolcrib.bundled.desktop.elements import acting
 from toolcrib.bundled.desktop.elements.observing import Report, read_before
@@ -552,7 +552,7 @@ async def _search_all(backend: Backend, parent: str, selector: Selector | None) 
 async def _why_few(results: Sequence[ElementSearch], *, waited: bool) -> str:
     """Why an application offers hardly any elements, as far as that is known."""
     trees = [result.tree for result in results]
-    if len(trees) != 1 or len(trees[0].elements) > FEW:
+    if len(trees) != 1 or any(element.role not in BARE for element in trees[0].elements):
         return ""
     if await in_thread(lacks_switch, trees[0].application):
         return NO_ELEMENTS
