@@ -142,7 +142,7 @@ def test_without_a_host_only_the_servers_and_the_operation_are_loaded(
     loaded = modules_after(ALONE.format(words=words))
 
     assert "toolcrib.operations.local" in loaded
-    assert not packages(loaded) & {"anyio", "httpcore2", "httpx2", "mcp", "starlette"}
+    assert not packages(loaded) & {"anyio", "httpcore2", "httpx2", "mcp", "pydantic", "starlette"}
     unused = ("agent.events", "chats", "gateway", "llm", "operations.overview", "retrieval", "web")
     assert not loaded & {f"toolcrib.{module}" for module in unused}
 

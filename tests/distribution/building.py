@@ -36,7 +36,7 @@ def build(folder: Path, **variables: str) -> dict[str, Path]:
 
 @cache
 def find_python(version: str) -> str | None:
-    """The program of this version: installed by pyenv, on the PATH, or put in place by scripts/newer-python.sh."""
+    """The program of this version: of pyenv, on the PATH, or put in place by scripts/newer-python.sh."""
     of_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python{version}"))
     candidates = [str(path) for path in reversed(of_pyenv)]
     if (on_path := shutil.which(f"python{version}")) is not None:

@@ -87,7 +87,8 @@ class HostCore:
 
     async def read_config(self) -> Config:
         """The config file with the shared profiles; raises `ConfigError`."""
-        return _overlaid(await asyncio.to_thread(self.config_store.read), self.profiles)
+        config = await asyncio.to_thread(self.config_store.read)
+        return _overlaid(config, self.profiles) if self.profiles else config
 
     def tool(self, name: str) -> Tool | None:
         """The tool with this public name, if it exists."""
@@ -137,8 +138,6 @@ class HostCore:
 
 def _overlaid(config: Config, profiles: Profiles) -> Config:
     """The config with the shared profiles."""
-    if not profiles:
-        return config
     from toolcrib.store.shared_profiles import overlaid
 
     return overlaid(config, profiles)
@@ -235,7 +234,7 @@ async def build_core(
         clock=clock,
         only=frozenset(only) if only is not None else None,
         config_store=store,
-        config=_overlaid(config, profiles),
+        config=_overlaid(config, profiles) if profiles else config,
         secrets=secrets,
         database=database,
         database_url=url,

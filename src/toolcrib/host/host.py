@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -77,7 +78,7 @@ class Host:
     lazy_chats: Lazy[ChatServices] = field(repr=False)
     config_error: ConfigError | None = field(default=None, repr=False)
     """Why the config file is not in effect; None if it is."""
-    started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
+    started: datetime = field(default_factory=partial(datetime.now, UTC), repr=False)
     continues_work: bool = False
     """True if features go on with what a former host left unfinished."""
     lent: bool = False

@@ -7,10 +7,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
@@ -24,6 +23,7 @@ from toolcrib.operations.operation import (
     Needs,
     operation,
 )
+from toolcrib.operations.parameters import CLOSED, Within
 from toolcrib.operations.results.call_result import CallProgress, CallResult, result_json
 from toolcrib.schema.tools import Principal
 from toolcrib.tools.names import BORDER, PREFIX
@@ -46,7 +46,7 @@ async def call(
     *,
     arguments: JsonObject,
     words: tuple[Word, ...] = (),
-    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = None,
+    timeout: Annotated[float | None, Within(gt=0, le=86_400)] = None,
     principal: str = "cli",
 ) -> CallResult:
     """Call a tool.
@@ -81,10 +81,11 @@ _LONGEST_NUMBER = 400
 """Characters; a longer number is passed to the tool as text."""
 
 
-class Word(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Word:
     """One argument: `text` is converted by the schema, `value` is used unchanged."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    __pydantic_config__ = CLOSED
 
     key: str
     text: str | None = None

@@ -33,9 +33,9 @@ from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
     RUNNING,
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.proposals import extract_secrets, find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored
 from toolcrib.operations.results.installs import ServerAdded

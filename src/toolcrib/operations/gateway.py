@@ -19,9 +19,9 @@ from toolcrib.host import Host
 from toolcrib.host.sharing import change_profiles
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.gateway import (
     ProfileRemoved,
     ProfileShown,

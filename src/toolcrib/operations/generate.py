@@ -6,7 +6,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -241,7 +241,7 @@ def _named(hint: Any, imports: dict[str, set[str]]) -> str:
         return "str"
     if not isinstance(hint, type):
         raise TypeError(f"The stub cannot name {hint!r}.")
-    if issubclass(hint, BaseModel):
+    if issubclass(hint, BaseModel) or is_dataclass(hint):
         return "Mapping[str, Any]"
     if issubclass(hint, Enum):
         return f"Literal[{', '.join(_quoted(member.value) for member in hint)}]"

@@ -21,9 +21,9 @@ from toolcrib.host import Host
 from toolcrib.operations.lookup import servers_settled
 from toolcrib.operations.operation import (
     EVERYTHING,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.system_failures import explained
 

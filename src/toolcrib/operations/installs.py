@@ -22,9 +22,9 @@ from toolcrib.operations.checks.bundled import missing_parts
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.installs import (
     CatalogSearch,
     CatalogServer,

@@ -21,7 +21,8 @@ from toolcrib.host import Host
 from toolcrib.llm.local_servers import LocalServer, find_local_servers
 from toolcrib.llm.models import ModelRegistry
 from toolcrib.llm.trial import try_model
-from toolcrib.operations.operation import OperationParams, operation
+from toolcrib.operations.operation import operation
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.models import EndpointRemoved, ModelConnected, ModelList
 
 PATIENCE = 120.0

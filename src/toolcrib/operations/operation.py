@@ -10,28 +10,43 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, is_dataclass, replace
-from functools import cached_property
-from typing import Annotated, Any, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, dataclass, is_dataclass, replace
+from functools import cached_property, partial
+from types import SimpleNamespace
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import ValidationError
 from typing_extensions import is_typeddict
 
 from toolcrib.errors import UsageError
 from toolcrib.operations.command import Command
+from toolcrib.operations.parameters import EMPTY, Within, quick_check
 from toolcrib.schema.json_values import to_json
-from toolcrib.schema.mistakes import first_mistake
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E")
 Configured = Callable[[], Collection[str]]
 """Returns the names of the configured servers."""
-JsonObject = Annotated[dict[str, Any], Field(default_factory=dict)]
-Strings = Annotated[dict[str, str], Field(default_factory=dict)]
-Names = Annotated[list[str], Field(default_factory=list)]
+JsonObject = Annotated[dict[str, Any], EMPTY]
+Strings = Annotated[dict[str, str], EMPTY]
+Names = Annotated[list[str], EMPTY]
 """Parameters that are empty by default."""
-Seconds = Annotated[float, Field(ge=0, le=3600)]
+Seconds = Annotated[float, Within(ge=0, le=3600)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +65,8 @@ NOTHING = Needs(servers=())
 EVERYTHING = Needs()
 LAZY = Needs(lazy=True)
 RUNNING = Needs(servers=(), running=True)
+CheckedParams: TypeAlias = "BaseModel | SimpleNamespace"
+"""Validated parameters of an operation, each an attribute."""
 FindNeeds = Callable[[Any, Configured], Needs]
 """Finds the needs from the parameters."""
 
@@ -76,12 +93,6 @@ class Invocation(Generic[E]):
     """Called by the page, which shows outside content: some operations then need approval."""
 
 
-class OperationParams(BaseModel):
-    """Parameters of an operation; unknown ones are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class Operation(Generic[P, R]):
     """A function with its declaration; calling it calls the function."""
 
@@ -105,7 +116,7 @@ class Operation(Generic[P, R]):
     def __call__(self, *args: P.args, **values: P.kwargs) -> Awaitable[R]:
         return self.function(*args, **values)
 
-    def needs(self, params: BaseModel, configured: Configured) -> Needs:
+    def needs(self, params: CheckedParams, configured: Configured) -> Needs:
         """The parts of a host to open."""
         return self._needs if isinstance(self._needs, Needs) else self._needs(params, configured)
 
@@ -123,28 +134,45 @@ class Operation(Generic[P, R]):
     @cached_property
     def params(self) -> type[BaseModel]:
         """The model of its parameters."""
-        if self._takes_model:
+        if "params" in self._own:
             model: type[BaseModel] = self.hints["params"]
             return model
-        empty = inspect.Parameter.empty
+        from pydantic import Field, create_model
+
+        from toolcrib.operations.params_model import OperationParams
+
         fields: dict[str, Any] = {
-            name: self.hints[name] if default is empty else (self.hints[name], default)
-            for name, default in self._own
+            name: (hint, Field(default_factory=get_origin(hint.__origin__)))
+            if EMPTY in getattr(hint, "__metadata__", ())
+            else (hint, ... if default is MISSING else default)
+            for name, (hint, default) in self._own.items()
         }
         name = "".join(part.capitalize() for part in self.name.split("_"))
         return create_model(f"{name}Params", __base__=OperationParams, **fields)
 
-    def read(self, values: object) -> BaseModel:
+    @cached_property
+    def _quick_check(self) -> Callable[[Any], dict[str, Any]] | None:
+        return quick_check(self._own)
+
+    def read(self, values: object) -> CheckedParams:
         """Validate the parameters; raises `UsageError` that names the field."""
+        given = {} if values is None else values
         try:
-            return self.params.model_validate({} if values is None else values)
+            if self._quick_check is not None:
+                return SimpleNamespace(**self._quick_check(given))
+        except ValidationError:
+            pass  # pydantic says what is wrong with it.
+        try:
+            return self.params.model_validate(given)
         except ValidationError as error:
+            from toolcrib.schema.mistakes import first_mistake
+
             message, hint = first_mistake(error, self.params.model_json_schema())
             raise UsageError(message, hint=hint) from None
 
-    async def run(self, host: Any, params: BaseModel, invocation: Invocation[Any]) -> Any:
+    async def run(self, host: Any, params: CheckedParams, invocation: Invocation[Any]) -> Any:
         """Run the function with validated parameters; its result and its events become JSON values."""
-        values: dict[str, Any] = {"params": params} if self._takes_model else dict(params)
+        values: dict[str, Any] = {"params": params} if "params" in self._own else {**vars(params)}
         if self._invocation:
             values[self._invocation] = _with_json(invocation) if self._event_holds_dataclass else invocation
         run: Callable[..., Awaitable[Any]] = self.function
@@ -166,15 +194,17 @@ class Operation(Generic[P, R]):
         return found[0] if found else ""
 
     @cached_property
-    def _own(self) -> list[tuple[str, Any]]:
-        """The operation's parameters with their defaults."""
+    def _own(self) -> dict[str, tuple[Any, Any]]:
+        """The types of the operation's parameters with their defaults."""
         parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return [(param.name, param.default) for param in parameters if param.name != self._invocation]
-
-    @cached_property
-    def _takes_model(self) -> bool:
-        names = [name for name, _ in self._own]
-        return names == ["params"]
+        return {
+            param.name: (
+                self.hints[param.name],
+                MISSING if param.default is param.empty else param.default,
+            )
+            for param in parameters
+            if param.name != self._invocation
+        }
 
 
 def holds_dataclass(hint: Any, seen: tuple[Any, ...] = ()) -> bool:
@@ -203,6 +233,4 @@ def operation(
 
     With `command` it is also a command of the program.
     """
-    return lambda function: Operation(
-        function, page=page, needs=needs, without_config=without_config, command=command
-    )
+    return partial(Operation, page=page, needs=needs, without_config=without_config, command=command)

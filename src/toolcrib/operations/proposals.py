@@ -25,9 +25,9 @@ from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import agreed_plan, installations_of
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.pastes import (
     Paste,
     at_home,

@@ -22,10 +22,10 @@ from toolcrib.operations.operation import (
     NOTHING,
     Configured,
     Needs,
-    OperationParams,
     Seconds,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.tools import (
     Evaluation,
     RankedTool,

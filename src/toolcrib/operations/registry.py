@@ -21,8 +21,9 @@ OPERATIONS = "toolcrib.operations"
 def find_operation(name: str) -> Operation[..., Any]:
     """Raises `NotFound`, or `FeatureMissing` if it belongs to a feature that is not installed."""
     subject = SUBJECTS.get(name)
-    if subject and not _is_installed(subject):
-        raise missing(feature_of(subject))
+    feature = feature_of(subject) if subject else ""
+    if feature and feature not in plugins.names(FEATURES):
+        raise missing(feature)
     for module in [importlib.import_module(subject)] if subject else _other_modules():
         found = getattr(module, name, None)
         if isinstance(found, Operation):
@@ -32,7 +33,8 @@ def find_operation(name: str) -> Operation[..., Any]:
 
 def operations() -> Iterator[Operation[..., Any]]:
     """All installed operations, sorted by name; imports every module."""
-    ours = {name for name, module in SUBJECTS.items() if _is_installed(module)}
+    installed = ("", *plugins.names(FEATURES))
+    ours = {name for name, module in SUBJECTS.items() if feature_of(module) in installed}
     theirs = {name for module in _other_modules() for name in operations_of(module)}
     return (find_operation(name) for name in sorted({*ours, *theirs}))
 
@@ -50,10 +52,6 @@ def operations_of(module: Any) -> list[str]:
 async def perform(host: Any, name: str, params: object, invocation: Invocation[Any]) -> Any:
     operation = find_operation(name)
     return await operation.run(host, operation.read(params), invocation)
-
-
-def _is_installed(module: str) -> bool:
-    return feature_of(module) in ("", *plugins.names(FEATURES))
 
 
 def feature_of(module: str) -> str:

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ValidationError
 
 from toolcrib.config.safe_files import write_atomic
 from toolcrib.host import Host
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FILE = "server-notes.json"
 ALL = "*"
@@ -19,10 +25,9 @@ ALL = "*"
 _writing = threading.Lock()
 
 
-class Note(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Note:
     """Stored facts about a server."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     imported_from: str = ""
     off_at: str | None = None
@@ -32,12 +37,16 @@ class Note(BaseModel):
     """The newest version found by the last update check."""
 
 
-_NOTES = TypeAdapter(dict[str, Note])
+@cache
+def _notes() -> TypeAdapter[dict[str, Note]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, Note])
 
 
 def read_notes(host: Host) -> dict[str, Note]:
     try:
-        return _NOTES.validate_json(_file(host).read_bytes())
+        return _notes().validate_json(_file(host).read_bytes())
     except (OSError, ValidationError):
         return {}
 
@@ -65,11 +74,16 @@ def forget_note(host: Host, name: str) -> None:
 
 def _change(host: Host, changes: dict[str, dict[str, object] | None]) -> None:
     with _writing:
-        notes = {name: note.model_dump(exclude_defaults=True) for name, note in read_notes(host).items()}
+        notes = {name: _changed(note) for name, note in read_notes(host).items()}
         for name, change in changes.items():
             notes[name] = {} if change is None else {**notes.get(name, {}), **change}
         kept = {name: note for name, note in notes.items() if any(note.values())}
         write_atomic(_file(host), json.dumps(kept, ensure_ascii=False, indent=1).encode())
+
+
+def _changed(note: Note) -> dict[str, object]:
+    usual = asdict(Note())
+    return {key: value for key, value in asdict(note).items() if value != usual[key]}
 
 
 def _file(host: Host) -> Path:

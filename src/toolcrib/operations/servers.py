@@ -9,8 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.operations.command import SERVER, Command
@@ -24,6 +22,7 @@ from toolcrib.operations.operation import (
     named_server,
     operation,
 )
+from toolcrib.operations.parameters import Within
 from toolcrib.operations.results.overview import ServerFacts
 from toolcrib.operations.results.servers import (
     LogBatch,
@@ -226,7 +225,7 @@ async def logs(
     invocation: Invocation[LogLine | LogBatch],
     name: str,
     *,
-    count: Annotated[int, Field(ge=0, le=100_000)] = 100,
+    count: Annotated[int, Within(ge=0, le=100_000)] = 100,
     follow: bool = False,
     batch: bool = False,
 ) -> LogLines:

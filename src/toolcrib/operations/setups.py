@@ -24,9 +24,9 @@ from toolcrib.operations.operation import (
     RUNNING,
     Emit,
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.proposals import AdmitParams, admit
 from toolcrib.operations.results.servers import Trial, TrialRemedy
 from toolcrib.operations.results.setups import SetupForgotten, SetupShown, setup_json

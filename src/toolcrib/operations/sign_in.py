@@ -15,9 +15,9 @@ from toolcrib.operations.command import SERVER, Command
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.servers import Server, SignedInTo, SignedOutOf, SignInPage, server_shown
 from toolcrib.operations.servers import settled
 from toolcrib.schema.servers import ServerEntry

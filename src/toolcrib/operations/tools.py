@@ -27,9 +27,9 @@ from toolcrib.operations.operation import (
     LAZY,
     Configured,
     Needs,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.tools import (
     PAGE,
     NearWord,

@@ -36,9 +36,9 @@ from toolcrib.operations.operation import (
     Emit,
     Invocation,
     JsonObject,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.chats import CallStopped, TurnStarted, TurnStopped
 from toolcrib.operations.results.models import Answered, AnswerEvent
 from toolcrib.schema.approvals import Mode

@@ -21,9 +21,9 @@ from toolcrib.operations.installs import (
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.installs import (
     KeptVersion,
     RolledBack,

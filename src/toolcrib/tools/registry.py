@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Container, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
@@ -48,9 +48,9 @@ class Snapshot:
     """All tools by public name: native ones first, then by server and name."""
 
     version: int = 0
-    tools: Mapping[str, Tool] = field(default_factory=lambda: MappingProxyType({}))
-    by_server: Mapping[str | None, tuple[Tool, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    tools: Mapping[str, Tool] = field(default_factory=partial(MappingProxyType, {}))
+    by_server: Mapping[str | None, tuple[Tool, ...]] = field(default_factory=partial(MappingProxyType, {}))
+    aliases: Mapping[str, str] = field(default_factory=partial(MappingProxyType, {}))
     """Names without prefix, if the prefixed name had to be cut differently."""
 
     @cached_property

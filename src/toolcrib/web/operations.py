@@ -9,7 +9,6 @@ import zlib
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -18,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from toolcrib.errors import NotFound, ToolcribError, UsageError
 from toolcrib.host import Host
-from toolcrib.operations.operation import Invocation, Operation
+from toolcrib.operations.operation import CheckedParams, Invocation, Operation
 from toolcrib.operations.registry import find_operation
 from toolcrib.schema.deciders import decider, deciding
 from toolcrib.schema.system_failures import explained
@@ -133,7 +132,7 @@ def _offered(name: str) -> Operation[..., Any]:
 
 
 async def _run(
-    host: Host, operation: Operation[..., Any], params: BaseModel, invocation: Invocation[Any]
+    host: Host, operation: Operation[..., Any], params: CheckedParams, invocation: Invocation[Any]
 ) -> Any:
     try:
         return await operation.run(host, params, invocation)
@@ -145,7 +144,7 @@ async def _run(
 
 
 async def _stream(
-    host: Host, operation: Operation[..., Any], params: BaseModel, by: str
+    host: Host, operation: Operation[..., Any], params: CheckedParams, by: str
 ) -> AsyncGenerator[bytes, None]:
     """Events as they occur, then the result or the error; a disconnect cancels the operation."""
     queue: asyncio.Queue[Any] = asyncio.Queue(QUEUE)

@@ -43,7 +43,8 @@ from toolcrib.features.accounts.results import (
 )
 from toolcrib.host import Host
 from toolcrib.operations.command import Column, Command
-from toolcrib.operations.operation import OperationParams, operation
+from toolcrib.operations.operation import operation
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.pastes import free_name
 
 BUNDLED = "toolcrib.bundled"

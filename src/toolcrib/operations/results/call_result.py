@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, cast
 
-from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from toolcrib.schema.tools import ToolResult
+
+_OPEN: Any = {"extra": "allow"}
 
 
 class CallProgress(TypedDict):
@@ -21,7 +22,7 @@ class CallProgress(TypedDict):
 class CallResult(TypedDict):
     """The server's MCP result, unchanged, with unknown keys."""
 
-    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+    __pydantic_config__ = _OPEN  # type: ignore[misc]
 
     content: list[dict[str, Any]]
     isError: bool

@@ -32,7 +32,8 @@ from toolcrib.features.clients.files.gateway import (
 )
 from toolcrib.features.clients.results import ClientChanged, ClientEntry, EntryForm
 from toolcrib.host import Host
-from toolcrib.operations.operation import OperationParams, operation
+from toolcrib.operations.operation import operation
+from toolcrib.operations.params_model import OperationParams
 
 
 @operation(page=True)

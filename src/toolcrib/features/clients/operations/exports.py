@@ -25,9 +25,9 @@ from toolcrib.host import Host
 from toolcrib.operations.lookup import check_server
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.servers.transport import LinkContext, find_transport, traits_of
 
 INSTALLED = "It starts the currently installed version: export it again after an update."

@@ -33,9 +33,9 @@ from toolcrib.features.clients.transfer.sources import (
 from toolcrib.host import Host
 from toolcrib.operations.operation import (
     Invocation,
-    OperationParams,
     operation,
 )
+from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.server_notes import note_import
 
 
