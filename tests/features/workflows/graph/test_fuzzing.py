@@ -65,7 +65,18 @@ def test_any_graph_is_read_and_validated_or_refused_with_problems() -> None:
 
 @pytest.mark.acceptance
 def test_many_more_graphs_are_read_and_validated_or_refused() -> None:
-    assert fuzz(10_000, seed=random.randrange(2**32)) == {"unreadable", "invalid", "valid"}
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # shown if it fails
+    assert fuzz(10_000, seed) == {"unreadable", "invalid", "valid"}
+
+
+def test_refused_settings_are_asked_for_no_tool() -> None:
+    step = {"type": "AiStep", "settings": {"prompt": "x", "allowed_tools": [-1, None]}}
+    workflow = workflow_from({"name": "odd", "nodes": {"ask": step}})
+
+    problems = validate(workflow, find_tool=registry(add=ADD).resolve)
+
+    assert [problem.node for problem in problems] == ["ask"]
 
 
 @given(text=st.one_of(st.text(max_size=60), st.binary(max_size=60)))

@@ -195,7 +195,8 @@ class ReferenceTypes:
         return found if isinstance(found, ValueType) else UNKNOWN
 
     def _found(self, find: Callable[[str], T], name: str, node: str) -> T | None:
-        if has_reference(name):
+        # Settings that were refused, and are kept to report no follow-up problems, may hold anything.
+        if not isinstance(name, str) or has_reference(name):
             return None
         try:
             return find(name)
