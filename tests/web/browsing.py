@@ -134,6 +134,18 @@ def until_at_rest(question: Locator) -> None:
     )
 
 
+def press(question: Locator, button: str) -> None:
+    """Press a button of a question as a user does: again if it says that it had moved just then."""
+    ignored = question.get_by_text("Press again.")
+    for _ in range(5):
+        until_at_rest(question)
+        question.get_by_role("button", name=button).click()
+        question.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        if ignored.count() == 0:
+            return
+        expect(ignored).to_have_count(0)
+
+
 def keep_picture(page: Page, name: str, complaints: Complaints) -> Path:
     """What a failed test saw last."""
     LEFT.mkdir(parents=True, exist_ok=True)

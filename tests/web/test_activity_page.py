@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import NARROW, Complaints, sign_in, until_at_rest
+from tests.web.browsing import NARROW, Complaints, press, sign_in
 from tests.web.chatting import ask
 from tests.web.running import DEADLINE, Crib
 from tests.web.vendor import Say, Vendor, call
@@ -144,8 +144,7 @@ def test_a_question_that_waits_is_answered_here(crib: Crib, activity: Page) -> N
         row.get_by_role("button").click()
         question = activity.get_by_role("article", name="Approval: Let filesystem write this file?")
         expect(question).to_be_focused()
-        until_at_rest(question)
-        question.get_by_role("button", name="Allow once").click()
+        press(question, "Allow once")
 
     assert told[-1][0] == "result"
     assert file.read_text() == "x"
@@ -162,8 +161,7 @@ def test_a_question_that_is_kept_is_answered_here(crib: Crib, new_page: Callable
     waiting = crib.start().toolcrib.start("call", "demo__add", "a=1", "b=2", "--json")
     page = sign_in(new_page(), crib.sign_in_address(), "/activity?tab=waiting")
     question = page.get_by_role("article", name="Approval: Let demo run add?")
-    until_at_rest(question)
-    question.get_by_role("button", name="Allow once").click()
+    press(question, "Allow once")
 
     out, _ = waiting.communicate(timeout=DEADLINE)
     assert json.loads(out)["content"] == [{"type": "text", "text": "3"}]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import NARROW, Complaints, sign_in, until_at_rest
+from tests.web.browsing import NARROW, Complaints, press, sign_in, until_at_rest
 from tests.web.running import Crib
 
 ASKING_SERVER = Path(__file__).parents[1] / "agent" / "programs" / "asking_server.py"
@@ -138,8 +138,7 @@ def test_a_call_that_the_gate_asks_about_is_allowed_in_its_place(tools: Crib, to
     question = panel.get_by_role("article")
     expect(question).to_contain_text("Let filesystem write this file?")
     assert not file.exists()
-    until_at_rest(question)
-    question.get_by_role("button", name="Allow once").click()
+    press(question, "Allow once")
 
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
     assert file.read_text() == "hello"
@@ -156,8 +155,7 @@ def test_a_call_that_is_denied_in_its_place_reaches_no_server(tools: Crib, tools
     panel.get_by_label("content text, required").fill("hello")
     panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
-    until_at_rest(question)
-    question.get_by_role("button", name="Deny").click()
+    press(question, "Deny")
     question.get_by_label("Note for the model").fill("not now")
     question.get_by_role("button", name="Deny and notify the model").click()
 
@@ -175,8 +173,7 @@ def test_what_a_server_asks_during_a_try_is_answered_in_its_place(
     panel = page.get_by_role("complementary", name="Try it: asking__interview")
     panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
-    until_at_rest(question)
-    question.get_by_role("button", name="Allow once").click()
+    press(question, "Allow once")
 
     asked = panel.get_by_role("article", name="Question: asking asks for input")
     expect(asked).to_contain_text("Your name?")
@@ -218,8 +215,7 @@ def test_the_time_of_a_try_leaves_out_how_long_its_question_waited(tools: Crib, 
     began = time.monotonic()
     panel.get_by_role("button", name="Run tool").click()
     question = panel.get_by_role("article")
-    until_at_rest(question)
-    question.get_by_role("button", name="Allow once").click()
+    press(question, "Allow once")
     expect(panel.get_by_role("region", name="Last result")).to_contain_text("Done")
     whole = (time.monotonic() - began) * 1000
 

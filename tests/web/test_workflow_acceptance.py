@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.web.axe import look_over
-from tests.web.browsing import NARROW, Complaints, sign_in, until_at_rest
+from tests.web.browsing import NARROW, Complaints, press, sign_in
 from tests.web.layout import faults_of_layout
 from tests.web.running import Crib
 from tests.web.workflows import asking, chain, drag, mapped, node, panel, row, started, stored
@@ -56,8 +56,7 @@ def test_a_workflow_drawn_by_hand_survives_the_end_of_the_host(
 
     question = panel(page).get_by_role("article", name="Is 42 right?")
     expect(page.get_by_text("Toolcrib is not responding")).to_have_count(0)
-    until_at_rest(question)
-    question.get_by_role("button", name="Approve").click()
+    press(question, "Approve")
     expect(page.locator(".workflow-bar")).to_contain_text("Done")
     node(page, "ask_user").click()
     expect(panel(page).locator(".trace-value").first).to_contain_text("Approve")
@@ -85,10 +84,9 @@ def test_a_step_that_may_have_happened_is_asked_about(
 
     question = panel(page).get_by_role("article")
     expect(question).to_contain_text("may have happened")
-    until_at_rest(question)
     expect(question.get_by_role("button", name="Do it again")).to_be_visible()
     expect(question.get_by_role("button", name="Stop here")).to_be_visible()
-    question.get_by_role("button", name="It was done").click()
+    press(question, "It was done")
     expect(page.locator(".workflow-bar")).to_contain_text("Done")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import sign_in, until_at_rest
+from tests.web.browsing import press, sign_in, until_at_rest
 from tests.web.running import Crib
 from tests.web.workflows import Json, asking, chain, mapped, node, opened, panel, row, started, stored
 
@@ -48,8 +48,7 @@ def test_a_run_is_started_with_inputs_answered_in_the_panel_and_inspected(host: 
     expect(node(runs, "note").locator(".workflow-node")).to_have_class("workflow-node not-reached")
     waiting = runs.get_by_role("region", name="Needs you").get_by_role("link")
     expect(waiting).to_contain_text("Put 99.5 EUR in the ledger?")
-    until_at_rest(question)
-    question.get_by_role("button", name="Approve").click()
+    press(question, "Approve")
 
     expect(runs.locator(".workflow-bar")).to_contain_text("Done")
     expect(waiting).to_have_count(0)
@@ -70,8 +69,7 @@ def test_what_waits_leads_to_the_run_and_its_step(host: Crib, runs: Page) -> Non
 
     expect(panel(runs).get_by_role("heading", name="Approve this bill")).to_be_visible()
     question = panel(runs).get_by_role("article")
-    until_at_rest(question)
-    question.get_by_role("button", name="Reject").click()
+    press(question, "Reject")
     expect(runs.locator(".workflow-bar")).to_contain_text("Done")
 
 

@@ -1,10 +1,10 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 
 import { queries } from "../api/hooks";
 import { tilde, withTilde } from "./home";
 
 afterEach(() => {
-  vi.unstubAllGlobals();
+  localStorage.clear();
   queries.clear();
 });
 
@@ -20,13 +20,11 @@ test("what only looks like it stays", () => {
 });
 
 test("the home of the last visit counts until the host has answered", () => {
-  const kept = new Map([["toolcrib.home", "/home/ada"]]);
-  const [getItem, setItem] = [(key: string) => kept.get(key) ?? null, kept.set.bind(kept)];
-  vi.stubGlobal("localStorage", { getItem, setItem });
+  localStorage.setItem("toolcrib.home", "/home/ada");
 
   expect(tilde("/home/ada/code")).toBe("~/code");
 
   queries.setQueryData(["host_info", {}], { user_home: "/home/eve" });
   expect(tilde("/home/ada/code, /home/eve/code")).toBe("/home/ada/code, ~/code");
-  expect(kept.get("toolcrib.home")).toBe("/home/eve");
+  expect(localStorage.getItem("toolcrib.home")).toBe("/home/eve");
 });
