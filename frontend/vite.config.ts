@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => ({
     },
   },
   // One thread for all tests: a new one for each file takes three times the work, and they share nothing they change.
-  test: { pool: "threads", isolate: false, maxWorkers: 1, setupFiles: ["vitest.setup.ts"] },
+  test: { pool: "threads", isolate: false, maxWorkers: 1 },
   server: {
     host: "127.0.0.1",
     proxy: { "/api": loadEnv(mode, ".", "TOOLCRIB_")["TOOLCRIB_ADDRESS"] ?? "http://127.0.0.1:4180" },

@@ -1,12 +1,6 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { queries } from "../api/hooks";
-import { tilde, withTilde } from "./home";
-
-afterEach(() => {
-  localStorage.clear();
-  queries.clear();
-});
+import { withTilde } from "./home";
 
 test("the home folder is ~, alone, in a path and in a sentence", () => {
   expect(withTilde("/home/ada", "/home/ada")).toBe("~");
@@ -17,14 +11,4 @@ test("the home folder is ~, alone, in a path and in a sentence", () => {
 test("what only looks like it stays", () => {
   expect(withTilde("/home/adam /mnt/home/ada/x", "/home/ada")).toBe("/home/adam /mnt/home/ada/x");
   expect(withTilde("/etc", "")).toBe("/etc");
-});
-
-test("the home of the last visit counts until the host has answered", () => {
-  localStorage.setItem("toolcrib.home", "/home/ada");
-
-  expect(tilde("/home/ada/code")).toBe("~/code");
-
-  queries.setQueryData(["host_info", {}], { user_home: "/home/eve" });
-  expect(tilde("/home/ada/code, /home/eve/code")).toBe("/home/ada/code, ~/code");
-  expect(localStorage.getItem("toolcrib.home")).toBe("/home/eve");
 });

@@ -3,19 +3,9 @@
 import type { Result } from "../api/client";
 import { queries } from "../api/hooks";
 
-const PLACE = "toolcrib.home";
-
 /** The text with the home folder of the host's user replaced by `~`, once it is known. */
 export function tilde(text: string): string {
-  return withTilde(text, userHome());
-}
-
-/** Kept in this browser: a page may be drawn before the host has answered. */
-function userHome(): string {
-  const kept = localStorage.getItem(PLACE) ?? "";
-  const told = queries.getQueryData<Result<"host_info">>(["host_info", {}])?.user_home ?? kept;
-  if (told !== kept) localStorage.setItem(PLACE, told);
-  return told;
+  return withTilde(text, queries.getQueryData<Result<"host_info">>(["host_info", {}])?.user_home ?? "");
 }
 
 export function withTilde(text: string, home: string): string {

@@ -30,11 +30,7 @@ from toolcrib.host import Host
 from toolcrib.host.installs import RemovedServer
 from toolcrib.operations.installs import found_in_server, installations_of
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    RUNNING,
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import RUNNING, Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.proposals import extract_secrets, find_kind
 from toolcrib.operations.results.additions import EntryText, EntryWritten, ServerRemoval, ServerRestored

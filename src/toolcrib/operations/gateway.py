@@ -18,9 +18,7 @@ from toolcrib.config.settings_file import (
 from toolcrib.host import Host
 from toolcrib.host.sharing import change_profiles
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    operation,
-)
+from toolcrib.operations.operation import operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.gateway import (
     ProfileRemoved,

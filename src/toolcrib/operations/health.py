@@ -19,10 +19,7 @@ from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.feature import features
 from toolcrib.host import Host
 from toolcrib.operations.lookup import servers_settled
-from toolcrib.operations.operation import (
-    EVERYTHING,
-    operation,
-)
+from toolcrib.operations.operation import EVERYTHING, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.schema.servers import ServerState, ServerStatus
 from toolcrib.schema.system_failures import explained

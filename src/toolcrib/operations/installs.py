@@ -20,10 +20,7 @@ from toolcrib.errors import RemoteUnreachable, UnknownServer, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.checks.bundled import missing_parts
 from toolcrib.operations.event_relay import relay
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.installs import (
     CatalogSearch,

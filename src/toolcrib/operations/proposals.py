@@ -23,10 +23,7 @@ from toolcrib.errors import AuthRequired, MissingSecret, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import agreed_plan, installations_of
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.pastes import (
     Paste,

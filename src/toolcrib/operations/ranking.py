@@ -17,14 +17,7 @@ from pydantic import Field
 from toolcrib.errors import UsageError
 from toolcrib.host import Host
 from toolcrib.operations.lookup import servers_settled
-from toolcrib.operations.operation import (
-    LAZY,
-    NOTHING,
-    Configured,
-    Needs,
-    Seconds,
-    operation,
-)
+from toolcrib.operations.operation import LAZY, NOTHING, Configured, Needs, Seconds, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.tools import (
     Evaluation,

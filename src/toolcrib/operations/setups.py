@@ -20,12 +20,7 @@ from toolcrib.host.installs import Setup
 from toolcrib.operations.event_relay import relay
 from toolcrib.operations.installs import InstallParams, agreed_plan, install, installations_of
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    RUNNING,
-    Emit,
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import RUNNING, Emit, Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.proposals import AdmitParams, admit
 from toolcrib.operations.results.servers import Trial, TrialRemedy

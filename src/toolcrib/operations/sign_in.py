@@ -13,10 +13,7 @@ from toolcrib.errors import ConfigError, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.command import SERVER, Command
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.servers import Server, SignedInTo, SignedOutOf, SignInPage, server_shown
 from toolcrib.operations.servers import settled

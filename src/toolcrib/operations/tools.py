@@ -22,13 +22,7 @@ from toolcrib.config.tool_switches import set_tool_timeout, switch_tool
 from toolcrib.errors import UnknownTool, UsageError
 from toolcrib.host import Host
 from toolcrib.operations.lookup import UP, check_server, not_up
-from toolcrib.operations.operation import (
-    EVERYTHING,
-    LAZY,
-    Configured,
-    Needs,
-    operation,
-)
+from toolcrib.operations.operation import EVERYTHING, LAZY, Configured, Needs, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.tools import (
     PAGE,

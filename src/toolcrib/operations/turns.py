@@ -30,14 +30,7 @@ from toolcrib.llm.pictures import attached_picture
 from toolcrib.llm.vendor_model import hearing_of_waits
 from toolcrib.llm.vendors import no_model
 from toolcrib.operations.lookup import servers_settled, settled
-from toolcrib.operations.operation import (
-    LAZY,
-    RUNNING,
-    Emit,
-    Invocation,
-    JsonObject,
-    operation,
-)
+from toolcrib.operations.operation import LAZY, RUNNING, Emit, Invocation, JsonObject, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.chats import CallStopped, TurnStarted, TurnStopped
 from toolcrib.operations.results.models import Answered, AnswerEvent

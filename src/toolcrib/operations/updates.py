@@ -19,10 +19,7 @@ from toolcrib.operations.installs import (
     version_json,
 )
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.results.installs import (
     KeptVersion,

@@ -23,10 +23,7 @@ from toolcrib.features.clients.transfer.dialect import Inexpressible
 from toolcrib.features.clients.transfer.translation import ExportedServer, write_entry
 from toolcrib.host import Host
 from toolcrib.operations.lookup import check_server
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.servers.transport import LinkContext, find_transport, traits_of
 

@@ -31,10 +31,7 @@ from toolcrib.features.clients.transfer.sources import (
     read_words,
 )
 from toolcrib.host import Host
-from toolcrib.operations.operation import (
-    Invocation,
-    operation,
-)
+from toolcrib.operations.operation import Invocation, operation
 from toolcrib.operations.params_model import OperationParams
 from toolcrib.operations.server_notes import note_import
 
